@@ -1,0 +1,308 @@
+/* block_table.c - see block_table.h.
+ *
+ * The ghost loops are induction: they carry the folds of REQ-ACCOUNT from the state before to the state after. They are
+ * comments to the compiler.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "core/block_table.h"
+
+/* one never-used slot becomes spare; only called without spare slots, so that it is the first of them */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires room: m->top < ASHLAR_SLOTS;
+    terminates \true; exits \false;
+    assigns m->top, m->state[m->top], m->generation[m->top], m->next[m->top], m->spare[m->spare_count],
+            m->spare_count, m->order[m->top], m->place[m->top];
+    ENSURES_BLOCKS
+    ensures grown: m->top == \old(m->top) + 1 && m->spare_count == \old(m->spare_count) + 1 &&
+      m->state[\old(m->top)] == ASHLAR_UNUSED;
+*/
+static void grow(struct ashlar_manager *m)
+{
+  int32_t slot = m->top;
+  ashlar_index_grow(m);
+  m->state[slot] = ASHLAR_UNUSED;
+  m->generation[slot] = 0;
+  m->next[slot] = m->spare_count;
+  m->spare[m->spare_count] = slot;
+  m->spare_count++;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= slot;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
+       loop assigns g;
+       loop variant slot - g;
+    @/
+    while (g < slot) g++;
+  */
+}
+
+int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
+{
+  /*@ loop invariant grown: \at(m->top, Pre) <= m->top <= ASHLAR_SLOTS;
+      loop invariant kept: blocks_kept(\at(*m, Pre), *m);
+      loop invariant fresh: \forall integer j; \at(m->top, Pre) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
+      BLOCK_TABLE_INVARIANT(loop invariant)
+      loop assigns m->top, m->state[ALL_SLOTS], m->generation[ALL_SLOTS], m->next[ALL_SLOTS], m->spare[ALL_SLOTS],
+        m->spare_count, m->order[ALL_SLOTS], m->place[ALL_SLOTS];
+      loop variant ASHLAR_SLOTS - m->top;
+  */
+  while (m->spare_count < count) {
+    if (m->top >= ASHLAR_SLOTS) {
+      return 0;
+    }
+    grow(m);
+  }
+  return 1;
+}
+
+void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
+{
+  ashlar_index_remove(m, slot);
+  m->state[slot] = ASHLAR_ALLOCATED;
+  m->generation[slot] = m->generation[slot] == UINT32_MAX ? 0 : m->generation[slot] + 1;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->top;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? m->size[slot] : 0);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) ==
+         bytes_in(\at(*m, Pre), ASHLAR_FREE, g) - (slot < g ? m->size[slot] : 0);
+       loop invariant positive: 0 <= bytes_in(*m, ASHLAR_FREE, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
+       loop assigns g;
+       loop variant m->top - g;
+    @/
+    while (g < m->top) g++;
+  */
+  m->free_bytes -= m->size[slot];
+  m->allocated_bytes += m->size[slot];
+}
+
+void ashlar_block_put(struct ashlar_manager *m, int32_t slot)
+{
+  ashlar_index_insert(m, slot);
+  m->state[slot] = ASHLAR_FREE;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->top;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) ==
+         bytes_in(\at(*m, Pre), ASHLAR_FREE, g) + (slot < g ? m->size[slot] : 0);
+       loop invariant positive: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
+       loop assigns g;
+       loop variant m->top - g;
+    @/
+    while (g < m->top) g++;
+  */
+  m->allocated_bytes -= m->size[slot];
+  m->free_bytes += m->size[slot];
+}
+
+int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
+{
+  int32_t rest = m->spare[m->spare_count - 1];
+  int32_t after = m->next[slot];
+  m->spare_count--;
+  m->addr[rest] = m->addr[slot] + size;
+  m->size[rest] = m->size[slot] - size;
+  m->list[rest] = m->list[slot];
+  m->age[rest] = m->age[slot];
+  m->requested[rest] = m->requested[slot];
+  m->state[rest] = ASHLAR_ALLOCATED;
+  m->next[rest] = after;
+  m->prev[rest] = slot;
+  if (after >= 0) {
+    m->prev[after] = rest;
+  }
+  m->next[slot] = rest;
+  m->size[slot] = size;
+  /*@ assert keys: \forall integer j; 0 <= j < m->top ==> indexed(*m, j) ==> j != slot && j != rest; */
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->top;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g)
+         - (slot < g ? m->size[rest] : 0) + (rest < g ? m->size[rest] : 0);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
+         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) - (rest < g ? 1 : 0);
+       loop assigns g;
+       loop variant m->top - g;
+    @/
+    while (g < m->top) g++;
+  */
+  return rest;
+}
+
+void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
+{
+  int32_t gone = m->next[slot];
+  int32_t after = m->next[gone];
+  /*@ ghost
+    int32_t h = 0;
+    /@ loop invariant h: 0 <= h <= m->top;
+       loop invariant room: slots_in(*m, ASHLAR_UNUSED, h) + (gone < h ? 1 : 0) <= h;
+       loop assigns h;
+       loop variant m->top - h;
+    @/
+    while (h < m->top) h++;
+  */
+  //@ assert room: m->spare_count < m->top;
+  m->size[slot] += m->size[gone];
+  m->next[slot] = after;
+  if (after >= 0) {
+    m->prev[after] = slot;
+  }
+  m->state[gone] = ASHLAR_UNUSED;
+  m->next[gone] = m->spare_count;
+  m->spare[m->spare_count] = gone;
+  m->spare_count++;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->top;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g)
+         + (slot < g ? m->size[gone] : 0) - (gone < g ? m->size[gone] : 0);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
+         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) + (gone < g ? 1 : 0);
+       loop assigns g;
+       loop variant m->top - g;
+    @/
+    while (g < m->top) g++;
+  */
+}
+
+/* lets an allocated block absorb a free successor */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, m->size[slot], m->prev[ALL_SLOTS], m->next[ALL_SLOTS], m->spare[ALL_SLOTS], m->spare_count;
+    ENSURES_BLOCKS
+    ensures self: m->state[slot] == ASHLAR_ALLOCATED && m->prev[slot] == \old(m->prev[slot]) &&
+      \old(m->size[slot]) <= m->size[slot];
+    ensures after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
+    ensures before: 0 <= m->prev[slot] ==> m->state[m->prev[slot]] == \old(m->state[m->prev[slot]]);
+    ensures others: \forall integer j; 0 <= j < m->top ==>
+      (\old(*m).state[j] == ASHLAR_ALLOCATED <==> m->state[j] == ASHLAR_ALLOCATED) &&
+      (\old(*m).state[j] == ASHLAR_ALLOCATED ==> m->generation[j] == \old(*m).generation[j]);
+    ensures bytes: m->allocated_bytes == \old(m->allocated_bytes) - \old(m->size[slot]) + m->size[slot] &&
+      m->allocated_bytes + m->free_bytes == \old(m->allocated_bytes) + \old(m->free_bytes);
+*/
+static void absorb_next(struct ashlar_manager *m, int32_t slot)
+{
+  int32_t after = m->next[slot];
+  if (after >= 0 && m->state[after] == ASHLAR_FREE) {
+    //@ assert beyond: 0 <= m->next[after] ==> m->state[m->next[after]] != ASHLAR_FREE && m->next[after] != after;
+    ashlar_block_take(m, after);
+    ashlar_block_join(m, slot);
+  }
+}
+
+/* lets a free predecessor absorb an allocated block; returns the slot of the result */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE;
+    ENSURES_BLOCKS
+    ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED;
+    ensures which: \result == slot || (m->state[slot] == ASHLAR_UNUSED && \old(*m).state[\result] == ASHLAR_FREE);
+    ensures span: m->addr[\result] <= m->addr[slot] &&
+      m->addr[slot] + \old(m->size[slot]) <= m->addr[\result] + m->size[\result];
+    ensures list: m->list[\result] == m->list[slot] && m->age[\result] == m->age[slot];
+    ensures after: 0 <= m->next[\result] ==> m->state[m->next[\result]] != ASHLAR_FREE;
+    ensures before: 0 <= m->prev[\result] ==> m->state[m->prev[\result]] != ASHLAR_FREE;
+    ensures others: \forall integer j; 0 <= j < m->top ==> j != slot ==> j != \result ==>
+      (\old(*m).state[j] == ASHLAR_ALLOCATED <==> m->state[j] == ASHLAR_ALLOCATED) &&
+      m->size[j] == \old(*m).size[j] && m->generation[j] == \old(*m).generation[j];
+    ensures bytes: m->allocated_bytes == \old(m->allocated_bytes) - \old(m->size[slot]) + m->size[\result] &&
+      m->allocated_bytes + m->free_bytes == \old(m->allocated_bytes) + \old(m->free_bytes);
+*/
+static int32_t absorb_prev(struct ashlar_manager *m, int32_t slot)
+{
+  int32_t before = m->prev[slot];
+  if (before >= 0 && m->state[before] == ASHLAR_FREE) {
+    //@ assert beyond: 0 <= m->prev[before] ==> m->state[m->prev[before]] != ASHLAR_FREE;
+    ashlar_block_take(m, before);
+    ashlar_block_join(m, before);
+    return before;
+  }
+  return slot;
+}
+
+int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot)
+{
+  uint64_t request = m->requested[slot];
+  int32_t result;
+  absorb_next(m, slot);
+  result = absorb_prev(m, slot);
+  m->requested[result] = request;
+  ashlar_block_put(m, result);
+  return result;
+}
+
+int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list, uint64_t age)
+{
+  int32_t slot = m->spare[m->spare_count - 1];
+  m->spare_count--;
+  m->addr[slot] = addr;
+  m->size[slot] = size;
+  m->list[slot] = list;
+  m->age[slot] = age;
+  m->requested[slot] = 0;
+  m->state[slot] = ASHLAR_ALLOCATED;
+  m->generation[slot] = m->generation[slot] == UINT32_MAX ? 0 : m->generation[slot] + 1;
+  m->prev[slot] = -1;
+  m->next[slot] = -1;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->top;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? size : 0);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
+         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) - (slot < g ? 1 : 0);
+       loop assigns g;
+       loop variant m->top - g;
+    @/
+    while (g < m->top) g++;
+  */
+  m->allocated_bytes += size;
+  return slot;
+}
+
+void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
+{
+  /*@ ghost
+    int32_t h = 0;
+    /@ loop invariant h: 0 <= h <= m->top;
+       loop invariant room: slots_in(*m, ASHLAR_UNUSED, h) + (slot < h ? 1 : 0) <= h;
+       loop assigns h;
+       loop variant m->top - h;
+    @/
+    while (h < m->top) h++;
+  */
+  //@ assert room: m->spare_count < m->top;
+  m->state[slot] = ASHLAR_UNUSED;
+  m->next[slot] = m->spare_count;
+  m->spare[m->spare_count] = slot;
+  m->spare_count++;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->top;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
+       loop invariant positive: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, g);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
+         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) + (slot < g ? 1 : 0);
+       loop assigns g;
+       loop variant m->top - g;
+    @/
+    while (g < m->top) g++;
+  */
+  m->allocated_bytes -= m->size[slot];
+}

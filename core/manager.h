@@ -1,0 +1,166 @@
+/* manager.h - the state of one block manager: plain arrays of a build-time capacity, no pointers.
+ *
+ * One struct is one manager (one device). The caller provides the storage, zeroed; nothing in it points anywhere, so
+ * it may be copied, hashed or written to disk. Slots are named by 32-bit numbers; sizes and addresses are bytes.
+ *
+ * Why arrays beside each other and not an array of block records: each array is one map to the prover, so an array
+ * that an operation does not write is the same before and after by syntax, and frame conditions cost nothing.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_CORE_MANAGER_H
+#define ASHLAR_CORE_MANAGER_H
+
+#include <stdint.h>
+
+#ifndef ASHLAR_SLOTS
+#define ASHLAR_SLOTS 2097152 /* blocks that a manager can hold, live and free together */
+#endif
+
+enum {
+  ASHLAR_STREAMS = 256, /* streams that can be registered with a manager */
+  ASHLAR_POOL_SMALL = 0,
+  ASHLAR_POOL_LARGE = 1,
+  ASHLAR_POOLS = 2,
+  ASHLAR_LISTS = ASHLAR_POOLS * ASHLAR_STREAMS, /* one free list for each (pool, stream) */
+  ASHLAR_BUCKETS = ASHLAR_SLOTS + 1,            /* of the address map */
+  ASHLAR_DIVISIONS = 16                         /* size ranges of the power-of-two division table */
+};
+
+/* What a slot holds. */
+enum {
+  ASHLAR_UNUSED = 0,   /* no block */
+  ASHLAR_FREE = 1,     /* a block that is in the free index */
+  ASHLAR_ALLOCATED = 2 /* a block that has an owner */
+};
+
+/* Result of an operation. Everything but ASHLAR_OK leaves the state as it was. */
+enum ashlar_status {
+  ASHLAR_OK = 0,
+  ASHLAR_ERROR_TOO_LARGE,       /* request above ASHLAR_MAX_REQUEST */
+  ASHLAR_ERROR_CAPACITY,        /* no slot, stream or byte count left */
+  ASHLAR_ERROR_BUSY,            /* a request is in flight */
+  ASHLAR_ERROR_NO_REQUEST,      /* resume or abandon without a request in flight */
+  ASHLAR_ERROR_STREAM,          /* not a registered stream */
+  ASHLAR_ERROR_DUPLICATE,       /* a stream with this key is registered already */
+  ASHLAR_ERROR_UNKNOWN_ADDRESS, /* not the start of an allocated block */
+  ASHLAR_ERROR_SLOT,            /* slot number out of range, or the block is not in the state asked for */
+  ASHLAR_ERROR_STALE_HANDLE,    /* the block that this handle named was freed */
+  ASHLAR_ERROR_RANGE,           /* address or size out of range, not aligned, or outside the block */
+  ASHLAR_ERROR_SETTING          /* a configuration value is not allowed */
+};
+
+enum ashlar_order {
+  ASHLAR_ORDER_ADDRESS = 0, /* free blocks of equal size by address */
+  ASHLAR_ORDER_SEGMENT = 1  /* free blocks of equal size by age of their segment, then address */
+};
+
+enum ashlar_policy {
+  ASHLAR_POLICY_COMPLETE = 0, /* default: out of memory only when nothing can help */
+  ASHLAR_POLICY_FAITHFUL = 1  /* PyTorch's decisions, bit for bit */
+};
+
+/* Settings of a manager; see ashlar_default_config. */
+struct ashlar_config {
+  uint64_t max_split_size;     /* bytes; blocks of at least this size are kept whole; UINT64_MAX: no limit */
+  uint64_t large_segment_size; /* bytes asked of the device for medium requests */
+  uint64_t oversize_slack;     /* bytes by which a block may exceed an oversize request that takes it whole */
+  uint32_t divisions[ASHLAR_DIVISIONS]; /* 0, 1: off; else a power of two (requirement REQ-SIZE) */
+  uint32_t order;              /* enum ashlar_order */
+  uint32_t policy;             /* enum ashlar_policy */
+};
+
+/* One counter. allocated - freed == current as long as nobody resets them. */
+struct ashlar_counter {
+  uint64_t current;
+  uint64_t peak;
+  uint64_t allocated;
+  uint64_t freed;
+};
+
+/* Kinds of counters; each exists for all blocks, small pool, large pool: index = kind * 3 + column. */
+enum {
+  ASHLAR_STAT_ALLOCATION = 0,
+  ASHLAR_STAT_SEGMENT,
+  ASHLAR_STAT_ACTIVE,
+  ASHLAR_STAT_INACTIVE_SPLIT,
+  ASHLAR_STAT_ALLOCATED_BYTES,
+  ASHLAR_STAT_RESERVED_BYTES,
+  ASHLAR_STAT_ACTIVE_BYTES,
+  ASHLAR_STAT_INACTIVE_SPLIT_BYTES,
+  ASHLAR_STAT_REQUESTED_BYTES,
+  ASHLAR_STAT_KINDS,
+  ASHLAR_STAT_ALL = 0,
+  ASHLAR_STAT_SMALL = 1,
+  ASHLAR_STAT_LARGE = 2,
+  ASHLAR_STAT_COLUMNS = 3,
+  ASHLAR_STATS = ASHLAR_STAT_KINDS * ASHLAR_STAT_COLUMNS
+};
+
+/* Where the request in flight stands. */
+enum ashlar_phase {
+  ASHLAR_PHASE_IDLE = 0,
+  ASHLAR_PHASE_ALLOCATE,          /* first device allocation asked for */
+  ASHLAR_PHASE_RELEASE_OVERSIZE,  /* releasing oversize blocks, one a step */
+  ASHLAR_PHASE_ALLOCATE_OVERSIZE, /* device allocation after that */
+  ASHLAR_PHASE_RELEASE_ALL,       /* releasing every whole free block, one a step */
+  ASHLAR_PHASE_ALLOCATE_LAST,     /* the last device allocation */
+  ASHLAR_PHASE_EMPTY_CACHE        /* a call of ashlar_empty_cache_begin, one release a step */
+};
+
+/* The request in flight; meaningful while phase is not ASHLAR_PHASE_IDLE. */
+struct ashlar_request {
+  uint64_t bytes;    /* as asked */
+  uint64_t size;     /* rounded */
+  uint64_t released; /* bytes released by the oversize phase */
+  int32_t list;      /* free list that the request is served from */
+  uint32_t phase;    /* enum ashlar_phase */
+};
+
+struct ashlar_manager {
+  /* block table: one entry a slot; meaningful for slots below `top` */
+  uint64_t addr[ASHLAR_SLOTS];      /* first byte */
+  uint64_t size[ASHLAR_SLOTS];      /* bytes, > 0 for blocks */
+  uint64_t requested[ASHLAR_SLOTS]; /* bytes of the last request that the block served; 0 for none */
+  uint64_t age[ASHLAR_SLOTS];       /* creation number of the segment in segment order, else 0 */
+  int32_t list[ASHLAR_SLOTS];       /* pool * ASHLAR_STREAMS + stream */
+  int32_t prev[ASHLAR_SLOTS];       /* neighbour before, in the same segment; -1: first of its segment */
+  int32_t next[ASHLAR_SLOTS];       /* neighbour after; -1: last. Of an unused slot: its place in `spare` */
+  uint32_t generation[ASHLAR_SLOTS]; /* counts the blocks that the slot has held, modulo 2^32 */
+  uint8_t state[ASHLAR_SLOTS];
+  int32_t spare[ASHLAR_SLOTS];      /* [0, spare_count): the unused slots below top */
+  int32_t spare_count;
+  int32_t top;                      /* slots below were used at least once */
+
+  /* free index: [0, free_count) of `order` are the free blocks, ascending by (list, size, age, addr) */
+  int32_t order[ASHLAR_SLOTS]; /* a permutation of the slots below top */
+  int32_t place[ASHLAR_SLOTS]; /* its inverse */
+  int32_t free_count;
+
+  /* bytes by state; equal to the sums over the block table */
+  uint64_t allocated_bytes;
+  uint64_t free_bytes;
+
+  /* address map: start address of every allocated block */
+  int32_t bucket[ASHLAR_BUCKETS]; /* first slot of the chain + 1; 0: empty */
+  int32_t chain[ASHLAR_SLOTS];    /* next slot of the chain + 1; 0: last */
+
+  /* streams, by registration number; stream_order lists them ascending by key */
+  uint64_t stream_key[ASHLAR_STREAMS];
+  int32_t stream_order[ASHLAR_STREAMS];
+  int32_t stream_count;
+
+  uint64_t segments_created; /* age of the next segment */
+  struct ashlar_config config;
+  struct ashlar_request request;
+
+  struct ashlar_counter stat[ASHLAR_STATS];
+  struct ashlar_counter oversize_allocations;
+  struct ashlar_counter oversize_segments;
+  uint64_t alloc_retries; /* last device allocations of the ladder */
+  uint64_t ooms;
+  uint64_t sync_all_streams;
+  uint64_t device_allocs;
+  uint64_t device_frees;
+};
+
+#endif

@@ -1,0 +1,25 @@
+/* block_manager.h (ACSL only) - the whole invariant of a manager, and legal settings.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_SPEC_BLOCK_MANAGER_H
+#define ASHLAR_SPEC_BLOCK_MANAGER_H
+/*@
+  predicate valid_config(struct ashlar_config c) =
+    c.order <= ASHLAR_ORDER_SEGMENT && c.policy <= ASHLAR_POLICY_FAITHFUL &&
+    10485760 < c.large_segment_size <= 1152921504606846975 && c.large_segment_size % 2097152 == 0 &&
+    c.large_segment_size <= c.max_split_size && c.large_segment_size <= c.oversize_slack &&
+    (\forall integer k; 0 <= k < ASHLAR_DIVISIONS ==> valid_division(c.divisions[k]));
+
+  // a request in flight has a rounded size, a list, and the slots it may need
+  predicate request_valid(struct ashlar_manager m) =
+    0 <= m.request.phase <= ASHLAR_PHASE_EMPTY_CACHE &&
+    (m.request.phase != ASHLAR_PHASE_IDLE ==> m.request.phase != ASHLAR_PHASE_EMPTY_CACHE ==>
+      0 < m.request.size <= 2305843009213693952 && m.request.size % 512 == 0 &&
+      0 <= m.request.list < ASHLAR_LISTS && 2 <= m.spare_count);
+*/
+#define MANAGER_INVARIANT(K) BLOCK_TABLE_INVARIANT(K) \
+  K map: map_in_range(*m); K streams: streams_in_range(*m); K stream_order: streams_sorted(*m); \
+  K settings: valid_config(m->config); K request: request_valid(*m);
+#define REQUIRES_MANAGER MANAGER_INVARIANT(requires)
+#define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
+#define ASSIGNS_MANAGER *m
+#endif

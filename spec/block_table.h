@@ -1,0 +1,103 @@
+/* block_table.h (ACSL only) - the invariant of the block table, its folds, and what "unchanged" means.
+ *
+ * Element facts stand inside the quantifiers, never behind a predicate of their own: the provers instantiate on array
+ * reads. State what is needed in both directions (next and prev), so that each proof needs one instantiation.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_SPEC_BLOCK_TABLE_H
+#define ASHLAR_SPEC_BLOCK_TABLE_H
+/*@
+  predicate states_valid(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> 0 <= m.state[i] <= 2;
+
+  predicate blocks_in_range(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
+      0 < m.size[i] && m.addr[i] + m.size[i] <= UINT64_MAX && 0 <= m.list[i] < ASHLAR_LISTS;
+
+  // REQ-SIZE: multiples of 512 bytes at addresses that are multiples of 512
+  predicate blocks_aligned(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
+      m.addr[i] % 512 == 0 && m.size[i] % 512 == 0;
+
+  // REQ-DISJOINT
+  predicate blocks_disjoint(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> \forall integer j; 0 <= j < m.top ==> i != j ==>
+      m.state[i] != ASHLAR_UNUSED ==> m.state[j] != ASHLAR_UNUSED ==>
+      m.addr[i] + m.size[i] <= m.addr[j] || m.addr[j] + m.size[j] <= m.addr[i];
+
+  predicate links_next(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
+      -1 <= m.next[i] < m.top &&
+      (0 <= m.next[i] ==> m.state[m.next[i]] != ASHLAR_UNUSED && m.prev[m.next[i]] == i);
+
+  predicate links_prev(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
+      -1 <= m.prev[i] < m.top &&
+      (0 <= m.prev[i] ==> m.state[m.prev[i]] != ASHLAR_UNUSED && m.next[m.prev[i]] == i);
+
+  // REQ-TILE: the next block of a segment starts where this one ends; both are of one list and one segment age
+  predicate blocks_tile(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==> 0 <= m.next[i] ==>
+      m.addr[m.next[i]] == m.addr[i] + m.size[i] && m.list[m.next[i]] == m.list[i] && m.age[m.next[i]] == m.age[i];
+
+  // REQ-COALESCE
+  predicate blocks_coalesced(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] == ASHLAR_FREE ==> 0 <= m.next[i] ==>
+      m.state[m.next[i]] != ASHLAR_FREE;
+
+  // the free index holds the free blocks and nothing else
+  predicate index_is_free(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> (indexed(m, i) <==> m.state[i] == ASHLAR_FREE);
+
+  // REQ-CAPACITY: the spare slots are the unused ones, all of them
+  predicate spares_unused(struct ashlar_manager m) =
+    0 <= m.spare_count <= m.top &&
+    (\forall integer k; 0 <= k < m.spare_count ==>
+      0 <= m.spare[k] < m.top && m.state[m.spare[k]] == ASHLAR_UNUSED && m.next[m.spare[k]] == k);
+  predicate unused_spare(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] == ASHLAR_UNUSED ==>
+      0 <= m.next[i] < m.spare_count && m.spare[m.next[i]] == i;
+
+  // REQ-ACCOUNT: folds over the first k slots: bytes, and number, of those in state s
+  logic integer bytes_in(struct ashlar_manager m, integer s, integer k) =
+    k <= 0 ? 0 : bytes_in(m, s, k - 1) + (m.state[k - 1] == s ? m.size[k - 1] : 0);
+  logic integer slots_in(struct ashlar_manager m, integer s, integer k) =
+    k <= 0 ? 0 : slots_in(m, s, k - 1) + (m.state[k - 1] == s ? 1 : 0);
+  predicate bytes_counted(struct ashlar_manager m) =
+    m.allocated_bytes == bytes_in(m, ASHLAR_ALLOCATED, m.top) && m.free_bytes == bytes_in(m, ASHLAR_FREE, m.top) &&
+    m.allocated_bytes + m.free_bytes <= UINT64_MAX;
+  predicate spares_counted(struct ashlar_manager m) = m.spare_count == slots_in(m, ASHLAR_UNUSED, m.top);
+
+  // --- two states ---
+  predicate same_block(struct ashlar_manager a, struct ashlar_manager b, integer i) =
+    a.addr[i] == b.addr[i] && a.size[i] == b.size[i] && a.list[i] == b.list[i] && a.age[i] == b.age[i] &&
+    a.requested[i] == b.requested[i];
+
+  // REQ-FRAME: allocated blocks other than i are the same set, with the same contents and handles
+  predicate others_kept(struct ashlar_manager a, struct ashlar_manager b, integer i) =
+    \forall integer j; 0 <= j < a.top ==> j != i ==>
+      (a.state[j] == ASHLAR_ALLOCATED <==> b.state[j] == ASHLAR_ALLOCATED) &&
+      (a.state[j] == ASHLAR_ALLOCATED ==> same_block(a, b, j) && a.generation[j] == b.generation[j]);
+
+  // every block is what it was
+  predicate blocks_kept(struct ashlar_manager a, struct ashlar_manager b) =
+    \forall integer j; 0 <= j < a.top ==> a.state[j] == b.state[j] &&
+      (a.state[j] != ASHLAR_UNUSED ==> same_block(a, b, j) && a.generation[j] == b.generation[j] &&
+        a.prev[j] == b.prev[j] && a.next[j] == b.next[j]);
+*/
+
+#define BLOCK_TABLE_INVARIANT(K) \
+  REQ_INVARIANT_INDEX(K) \
+  K states: states_valid(*m); K range: blocks_in_range(*m); K REQ_SIZE_aligned: blocks_aligned(*m); \
+  K REQ_DISJOINT_blocks: blocks_disjoint(*m); K links_next: links_next(*m); K links_prev: links_prev(*m); \
+  K REQ_TILE_blocks: blocks_tile(*m); K REQ_COALESCE_blocks: blocks_coalesced(*m); K index: index_is_free(*m); \
+  K REQ_CAPACITY_spares: spares_unused(*m); K REQ_CAPACITY_unused: unused_spare(*m); \
+  K REQ_ACCOUNT_bytes: bytes_counted(*m); K REQ_ACCOUNT_spares: spares_counted(*m);
+#define REQ_INVARIANT_INDEX(K) K bijective: index_bijective(*m); K sorted: index_sorted(*m);
+#define REQUIRES_BLOCKS BLOCK_TABLE_INVARIANT(requires)
+#define ENSURES_BLOCKS BLOCK_TABLE_INVARIANT(ensures)
+#define ALL_SLOTS 0 .. ASHLAR_SLOTS - 1
+#define ASSIGNS_STATE m->state[ALL_SLOTS], m->generation[ALL_SLOTS], m->allocated_bytes, m->free_bytes, ASSIGNS_INDEX
+#define ASSIGNS_SHAPE m->size[ALL_SLOTS], m->prev[ALL_SLOTS], m->next[ALL_SLOTS], m->spare[ALL_SLOTS], m->spare_count
+#define ASSIGNS_BLOCKS ASSIGNS_STATE, ASSIGNS_SHAPE, m->addr[ALL_SLOTS], m->list[ALL_SLOTS], m->age[ALL_SLOTS], \
+  m->requested[ALL_SLOTS]
+#endif
