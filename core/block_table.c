@@ -59,9 +59,21 @@ int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
 
 void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
 {
+  /*@ ghost
+    int32_t h = 0;
+    /@ loop invariant h: 0 <= h <= m->top;
+       loop invariant counted: 0 <= bytes_in(*m, ASHLAR_FREE, h) &&
+         (slot < h ==> m->size[slot] <= bytes_in(*m, ASHLAR_FREE, h));
+       loop assigns h;
+       loop variant m->top - h;
+    @/
+    while (h < m->top) h++;
+  */
   ashlar_index_remove(m, slot);
   m->state[slot] = ASHLAR_ALLOCATED;
   m->generation[slot] = m->generation[slot] == UINT32_MAX ? 0 : m->generation[slot] + 1;
+  m->free_bytes -= m->size[slot];
+  m->allocated_bytes += m->size[slot];
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
@@ -69,21 +81,30 @@ void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
          bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? m->size[slot] : 0);
        loop invariant free: bytes_in(*m, ASHLAR_FREE, g) ==
          bytes_in(\at(*m, Pre), ASHLAR_FREE, g) - (slot < g ? m->size[slot] : 0);
-       loop invariant positive: 0 <= bytes_in(*m, ASHLAR_FREE, g);
        loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
        loop assigns g;
        loop variant m->top - g;
     @/
     while (g < m->top) g++;
   */
-  m->free_bytes -= m->size[slot];
-  m->allocated_bytes += m->size[slot];
 }
 
 void ashlar_block_put(struct ashlar_manager *m, int32_t slot)
 {
+  /*@ ghost
+    int32_t h = 0;
+    /@ loop invariant h: 0 <= h <= m->top;
+       loop invariant counted: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, h) &&
+         (slot < h ==> m->size[slot] <= bytes_in(*m, ASHLAR_ALLOCATED, h));
+       loop assigns h;
+       loop variant m->top - h;
+    @/
+    while (h < m->top) h++;
+  */
   ashlar_index_insert(m, slot);
   m->state[slot] = ASHLAR_FREE;
+  m->allocated_bytes -= m->size[slot];
+  m->free_bytes += m->size[slot];
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
@@ -91,15 +112,33 @@ void ashlar_block_put(struct ashlar_manager *m, int32_t slot)
          bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
        loop invariant free: bytes_in(*m, ASHLAR_FREE, g) ==
          bytes_in(\at(*m, Pre), ASHLAR_FREE, g) + (slot < g ? m->size[slot] : 0);
-       loop invariant positive: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, g);
        loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
        loop assigns g;
        loop variant m->top - g;
     @/
     while (g < m->top) g++;
   */
-  m->allocated_bytes -= m->size[slot];
-  m->free_bytes += m->size[slot];
+}
+
+/* Sum and difference of multiples of 512. Functions only for the provers, which lose this fact among the arrays. */
+/*@ requires a % 512 == 0 && b % 512 == 0 && a + b <= UINT64_MAX;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result == a + b && \result % 512 == 0;
+*/
+static inline uint64_t aligned_sum(uint64_t a, uint64_t b)
+{
+  return a + b;
+}
+
+/*@ requires a % 512 == 0 && b % 512 == 0 && b <= a;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result == a - b && \result % 512 == 0;
+*/
+static inline uint64_t aligned_rest(uint64_t a, uint64_t b)
+{
+  return a - b;
 }
 
 int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
@@ -107,8 +146,8 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
   int32_t rest = m->spare[m->spare_count - 1];
   int32_t after = m->next[slot];
   m->spare_count--;
-  m->addr[rest] = m->addr[slot] + size;
-  m->size[rest] = m->size[slot] - size;
+  m->addr[rest] = aligned_sum(m->addr[slot], size);
+  m->size[rest] = aligned_rest(m->size[slot], size);
   m->list[rest] = m->list[slot];
   m->age[rest] = m->age[slot];
   m->requested[rest] = m->requested[slot];
@@ -121,6 +160,11 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
   m->next[slot] = rest;
   m->size[slot] = size;
   /*@ assert keys: \forall integer j; 0 <= j < m->top ==> indexed(*m, j) ==> j != slot && j != rest; */
+  /*@ assert members: \forall integer k; 0 <= k < m->free_count ==> m->order[k] != slot && m->order[k] != rest; */
+  //@ assert sorted: index_sorted(*m);
+  /*@ assert spares: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_UNUSED ==>
+        i != rest && \at(m->state[i], Pre) == ASHLAR_UNUSED && m->next[i] == \at(m->next[i], Pre) &&
+        m->next[i] != m->spare_count; */
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
@@ -151,7 +195,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
     while (h < m->top) h++;
   */
   //@ assert room: m->spare_count < m->top;
-  m->size[slot] += m->size[gone];
+  m->size[slot] = aligned_sum(m->size[slot], m->size[gone]);
   m->next[slot] = after;
   if (after >= 0) {
     m->prev[after] = slot;
@@ -239,7 +283,20 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot)
   int32_t result;
   absorb_next(m, slot);
   result = absorb_prev(m, slot);
+  //@ ghost Absorbed: ;
   m->requested[result] = request;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->top;
+       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(*m, Absorbed), ASHLAR_ALLOCATED, g);
+       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Absorbed), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Absorbed), ASHLAR_UNUSED, g);
+       loop assigns g;
+       loop variant m->top - g;
+    @/
+    while (g < m->top) g++;
+  */
   ashlar_block_put(m, result);
   return result;
 }
@@ -257,6 +314,10 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
   m->generation[slot] = m->generation[slot] == UINT32_MAX ? 0 : m->generation[slot] + 1;
   m->prev[slot] = -1;
   m->next[slot] = -1;
+  m->allocated_bytes += size;
+  /*@ assert spares: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_UNUSED ==>
+        i != slot && \at(m->state[i], Pre) == ASHLAR_UNUSED && m->next[i] == \at(m->next[i], Pre) &&
+        m->next[i] != m->spare_count; */
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
@@ -270,7 +331,6 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
     @/
     while (g < m->top) g++;
   */
-  m->allocated_bytes += size;
   return slot;
 }
 
@@ -280,6 +340,8 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
     int32_t h = 0;
     /@ loop invariant h: 0 <= h <= m->top;
        loop invariant room: slots_in(*m, ASHLAR_UNUSED, h) + (slot < h ? 1 : 0) <= h;
+       loop invariant counted: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, h) &&
+         (slot < h ==> m->size[slot] <= bytes_in(*m, ASHLAR_ALLOCATED, h));
        loop assigns h;
        loop variant m->top - h;
     @/
@@ -290,12 +352,12 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
   m->next[slot] = m->spare_count;
   m->spare[m->spare_count] = slot;
   m->spare_count++;
+  m->allocated_bytes -= m->size[slot];
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
        loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
          bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
-       loop invariant positive: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, g);
        loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
        loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
          slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) + (slot < g ? 1 : 0);
@@ -304,5 +366,4 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
     @/
     while (g < m->top) g++;
   */
-  m->allocated_bytes -= m->size[slot];
 }
