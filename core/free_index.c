@@ -2,7 +2,7 @@
  *
  * `order` is a permutation of all slots in use: its first free_count entries are the free blocks, sorted; the rest
  * waits in any order. So membership is a comparison of `place` with free_count, a block is found in O(1), and there is
- * always room. Entries move by exchanges, each of which keeps the permutation whole.
+ * always room.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/free_index.h"
@@ -130,23 +130,29 @@ void ashlar_index_insert(struct ashlar_manager *m, int32_t slot)
   /*@ assert kept: \forall integer j; 0 <= j < m->top ==> \at(indexed(*m, j), Pre) ==>
         m->place[j] == \at(m->place[j], Pre); */
   //@ ghost Behind: ;
-  /* move it down to its place */
+  /* shift the greater ones up: a hole, which is the slot's, moves down to its place */
   /*@ loop invariant range: at <= k <= m->free_count;
-      loop invariant slot: m->order[k] == slot && m->place[slot] == k;
       loop invariant low: \forall integer j; 0 <= j < k ==> m->order[j] == \at(m->order[j], Pre);
       loop invariant high: \forall integer j; k < j <= m->free_count ==> m->order[j] == \at(m->order[j - 1], Pre);
       loop invariant shifted: \forall integer j; k <= j < m->free_count ==> m->order[j + 1] == \at(m->order[j], Pre);
       loop invariant rest: \forall integer j; m->free_count < j < m->top ==> m->order[j] == \at(m->order[j], Behind);
-      loop invariant bijective: index_bijective(*m);
-      loop invariant members: \forall integer j; 0 <= j < m->top ==>
-        ((0 <= m->place[j] <= m->free_count) <==> (\at(indexed(*m, j), Pre) || j == slot));
+      loop invariant order: \forall integer j; 0 <= j < m->top ==> j != k ==>
+        0 <= m->order[j] < m->top && m->order[j] != slot && m->place[m->order[j]] == j;
+      loop invariant place: \forall integer i; 0 <= i < m->top ==> i != slot ==>
+        0 <= m->place[i] < m->top && m->place[i] != k && m->order[m->place[i]] == i;
+      loop invariant members: \forall integer j; 0 <= j < m->top ==> j != slot ==>
+        ((0 <= m->place[j] <= m->free_count) <==> \at(indexed(*m, j), Pre));
       loop assigns k, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1];
       loop variant k;
   */
   while (k > at) {
-    exchange(m, k - 1, k);
+    int32_t moved = m->order[k - 1];
+    m->order[k] = moved;
+    m->place[moved] = k;
     k--;
   }
+  m->order[at] = slot;
+  m->place[slot] = at;
   //@ assert less: \forall integer j; 0 <= j < at ==> block_less(*m, m->order[j], slot);
   //@ assert more: \forall integer j; at < j <= m->free_count ==> block_less(*m, slot, m->order[j]);
   /*@ assert low: \forall integer j; 0 <= j < at ==> \forall integer l; j < l < at ==>
@@ -163,21 +169,31 @@ void ashlar_index_insert(struct ashlar_manager *m, int32_t slot)
 void ashlar_index_remove(struct ashlar_manager *m, int32_t slot)
 {
   int32_t k = m->place[slot];
+  /* shift the greater ones down: the hole moves up to the end of the members */
   /*@ loop invariant range: \at(m->place[slot], Pre) <= k < m->free_count;
-      loop invariant slot: m->order[k] == slot && m->place[slot] == k;
       loop invariant others: \forall integer j; 0 <= j < m->top ==> (j < \at(m->place[slot], Pre) || k < j) ==>
         m->order[j] == \at(m->order[j], Pre);
       loop invariant shifted: \forall integer j; \at(m->place[slot], Pre) <= j < k ==>
         m->order[j] == \at(m->order[j + 1], Pre);
-      loop invariant bijective: index_bijective(*m);
-      loop invariant members: \forall integer j; 0 <= j < m->top ==> (indexed(*m, j) <==> \at(indexed(*m, j), Pre));
+      loop invariant down: \forall integer j; \at(m->place[slot], Pre) < j <= k ==>
+        m->order[j - 1] == \at(m->order[j], Pre);
+      loop invariant order: \forall integer j; 0 <= j < m->top ==> j != k ==>
+        0 <= m->order[j] < m->top && m->order[j] != slot && m->place[m->order[j]] == j;
+      loop invariant place: \forall integer i; 0 <= i < m->top ==> i != slot ==>
+        0 <= m->place[i] < m->top && m->place[i] != k && m->order[m->place[i]] == i;
+      loop invariant members: \forall integer j; 0 <= j < m->top ==> j != slot ==>
+        (indexed(*m, j) <==> \at(indexed(*m, j), Pre));
       loop assigns k, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1];
       loop variant m->free_count - k;
   */
   while (k < m->free_count - 1) {
-    exchange(m, k, k + 1);
+    int32_t moved = m->order[k + 1];
+    m->order[k] = moved;
+    m->place[moved] = k;
     k++;
   }
+  m->order[k] = slot;
+  m->place[slot] = k;
   /*@ assert all: \forall integer j; 0 <= j < m->free_count - 1 ==> \forall integer l; j < l < m->free_count - 1 ==>
         block_less(*m, m->order[j], m->order[l]); */
   m->free_count--;
