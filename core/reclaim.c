@@ -17,12 +17,14 @@ static int is_whole(const struct ashlar_manager *m, int32_t slot)
 /*@ requires \valid(m); REQUIRES_BLOCKS
     terminates \true; exits \false;
     assigns \nothing;
-    ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->list[\result] == list;
+    ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->list[\result] == list &&
+      above(*m, \result, list, size, age, addr);
 */
 static int32_t whole_after(const struct ashlar_manager *m, int32_t list, uint64_t size, uint64_t age, uint64_t addr)
 {
   int32_t slot = ashlar_index_after(m, list, size, age, addr);
-  /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && indexed(*m, slot) && m->list[slot] == list;
+  /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && indexed(*m, slot) && m->list[slot] == list &&
+        above(*m, slot, list, size, age, addr);
       loop invariant none: slot == -1 || 0 <= slot;
       loop assigns slot;
       loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
