@@ -20,8 +20,8 @@ static int is_split(const struct ashlar_manager *m, int32_t slot)
     terminates \true; exits \false;
     assigns ASSIGNS_STATS;
 */
-static void change_inactive(struct ashlar_manager *m, int32_t pool, uint64_t old_count, uint64_t old_bytes,
-                            uint64_t new_count, uint64_t new_bytes)
+static void change_inactive(struct ashlar_manager *m, int32_t pool, uint64_t old_count,
+                            uint64_t old_bytes, uint64_t new_count, uint64_t new_bytes)
 {
   if (new_count >= old_count) {
     ashlar_stats_increase(m, ASHLAR_STAT_INACTIVE_SPLIT, pool, new_count - old_count);
@@ -80,8 +80,8 @@ int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t list, u
     ensures given: m->state[slot] == ASHLAR_ALLOCATED && size <= m->size[slot];
     ensures REQ_FRAME_give: others_kept(\old(*m), *m, slot);
 */
-static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size, uint64_t old_count,
-                 uint64_t old_bytes)
+static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
+                 uint64_t old_count, uint64_t old_bytes)
 {
   int32_t pool = m->list[slot] / ASHLAR_STREAMS;
   if (ashlar_should_split(pool, m->size[slot], size, m->config.max_split_size)) {
@@ -101,13 +101,14 @@ void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t byt
   give(m, slot, bytes, size, split, split ? m->size[slot] : 0);
 }
 
-void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size)
+void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
+                                uint64_t size)
 {
   give(m, slot, bytes, size, 0, 0);
 }
 
-int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr, uint64_t size,
-                                  uint64_t bytes)
+int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
+                                  uint64_t size, uint64_t bytes)
 {
   int32_t pool = m->list[slot] / ASHLAR_STREAMS;
   uint64_t old_count = is_split(m, slot) ? 1 : 0;

@@ -10,8 +10,10 @@
 #include "core/size_policy.h"
 #include "core/stats.h"
 
+// clang-format off
 #define ASSIGNS_ALLOCATION ASSIGNS_BLOCKS, ASSIGNS_STATS, m->oversize_allocations, \
   m->bucket[0 .. ASHLAR_BUCKETS - 1], m->chain[0 .. ASHLAR_SLOTS - 1]
+// clang-format on
 
 /* The free block that a request takes: the least of the list of at least `size` bytes, unless the split limit forbids
    that one (no other is tried). -1: none. Changes nothing. */
@@ -58,7 +60,8 @@ void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t byt
     ensures given: m->state[slot] == ASHLAR_ALLOCATED && size <= m->size[slot];
     ensures REQ_FRAME_give: others_kept(\old(*m), *m, slot);
 */
-void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size);
+void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
+                                uint64_t size);
 
 /* Allocates exactly [addr, addr + size) of a free block; what is before and behind stays free. Slot of the block. */
 /*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP
@@ -72,8 +75,8 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
     ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == addr &&
       m->size[\result] == size;
 */
-int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr, uint64_t size,
-                                  uint64_t bytes);
+int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
+                                  uint64_t size, uint64_t bytes);
 
 /* Takes an allocated block back: coalesced, counted, in the free index, out of the address map. */
 /*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP

@@ -33,8 +33,10 @@ static int config_valid(struct ashlar_config config)
 {
   int32_t row = 0;
   if (config.order > ASHLAR_ORDER_SEGMENT || config.policy > ASHLAR_POLICY_FAITHFUL ||
-      config.large_segment_size <= ASHLAR_LARGE_EXACT || config.large_segment_size > ASHLAR_MAX_REQUEST ||
-      config.large_segment_size % ASHLAR_LARGE_STEP != 0 || config.max_split_size < config.large_segment_size ||
+      config.large_segment_size <= ASHLAR_LARGE_EXACT ||
+      config.large_segment_size > ASHLAR_MAX_REQUEST ||
+      config.large_segment_size % ASHLAR_LARGE_STEP != 0 ||
+      config.max_split_size < config.large_segment_size ||
       config.oversize_slack < config.large_segment_size) {
     return 0;
   }
@@ -159,7 +161,8 @@ static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
 static struct ashlar_step ask_device(struct ashlar_manager *m, uint32_t phase)
 {
   m->request.phase = phase;
-  return step_of(ASHLAR_STEP_ALLOCATE, 0, ashlar_segment_size(m->request.size, m->config.large_segment_size));
+  return step_of(ASHLAR_STEP_ALLOCATE, 0,
+                 ashlar_segment_size(m->request.size, m->config.large_segment_size));
 }
 
 /* takes a whole free segment out of the manager, to be given back to the device */
@@ -234,8 +237,9 @@ static struct ashlar_step release_oversize(struct ashlar_manager *m)
     return begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
   }
   m->request.phase = ASHLAR_PHASE_RELEASE_OVERSIZE;
-  m->request.released = m->size[slot] > UINT64_MAX - m->request.released ? UINT64_MAX
-                                                                         : m->request.released + m->size[slot];
+  m->request.released = m->size[slot] > UINT64_MAX - m->request.released
+                            ? UINT64_MAX
+                            : m->request.released + m->size[slot];
   return release(m, slot);
 }
 
@@ -254,7 +258,8 @@ static struct ashlar_step adopt(struct ashlar_manager *m, uint64_t address)
   if (address % ASHLAR_GRANULE != 0 || bytes > UINT64_MAX - address) {
     return error_of(ASHLAR_ERROR_RANGE);
   }
-  if (bytes > UINT64_MAX - m->allocated_bytes - m->free_bytes || m->segments_created == UINT64_MAX) {
+  if (bytes > UINT64_MAX - m->allocated_bytes - m->free_bytes ||
+      m->segments_created == UINT64_MAX) {
     return error_of(ASHLAR_ERROR_CAPACITY);
   }
   slot = ashlar_segment_create(m, address, bytes, m->request.list);
@@ -307,13 +312,15 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m)
   return begin_release_all(m, ASHLAR_PHASE_EMPTY_CACHE);
 }
 
-struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome, uint64_t address)
+struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome,
+                                 uint64_t address)
 {
   switch (m->request.phase) {
   case ASHLAR_PHASE_ALLOCATE:
     return outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address) : release_oversize(m);
   case ASHLAR_PHASE_ALLOCATE_OVERSIZE:
-    return outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address) : begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
+    return outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address)
+                                          : begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
   case ASHLAR_PHASE_ALLOCATE_LAST:
     if (outcome == ASHLAR_OUTCOME_DONE) {
       return adopt(m, address);
@@ -385,8 +392,8 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
   return ashlar_allocation_choose(m, ashlar_pool_class(size) * ASHLAR_STREAMS + stream, size);
 }
 
-struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t pool,
-                                           int32_t stream)
+struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address,
+                                           uint64_t size, int32_t pool, int32_t stream)
 {
   struct ashlar_placement result;
   result.status = ASHLAR_OK;
@@ -395,11 +402,12 @@ struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t ad
     result.status = ASHLAR_ERROR_BUSY;
   } else if (stream < 0 || stream >= m->stream_count) {
     result.status = ASHLAR_ERROR_STREAM;
-  } else if ((pool != ASHLAR_POOL_SMALL && pool != ASHLAR_POOL_LARGE) || size == 0 || size % ASHLAR_GRANULE != 0 ||
-             address % ASHLAR_GRANULE != 0 || size > UINT64_MAX - address) {
+  } else if ((pool != ASHLAR_POOL_SMALL && pool != ASHLAR_POOL_LARGE) || size == 0 ||
+             size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 ||
+             size > UINT64_MAX - address) {
     result.status = ASHLAR_ERROR_RANGE;
-  } else if (size > UINT64_MAX - m->allocated_bytes - m->free_bytes || m->segments_created == UINT64_MAX ||
-             !ashlar_block_reserve(m, 1)) {
+  } else if (size > UINT64_MAX - m->allocated_bytes - m->free_bytes ||
+             m->segments_created == UINT64_MAX || !ashlar_block_reserve(m, 1)) {
     result.status = ASHLAR_ERROR_CAPACITY;
   } else {
     result.slot = ashlar_segment_create(m, address, size, pool * ASHLAR_STREAMS + stream);
@@ -413,15 +421,16 @@ enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot)
   if (m->request.phase != ASHLAR_PHASE_IDLE) {
     return ASHLAR_ERROR_BUSY;
   }
-  if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_FREE || m->prev[slot] != -1 || m->next[slot] != -1) {
+  if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_FREE || m->prev[slot] != -1 ||
+      m->next[slot] != -1) {
     return ASHLAR_ERROR_SLOT;
   }
   ashlar_segment_destroy(m, slot);
   return ASHLAR_OK;
 }
 
-struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
-                                           uint64_t requested)
+struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address,
+                                           uint64_t size, uint64_t requested)
 {
   struct ashlar_placement result;
   result.status = ASHLAR_OK;
@@ -430,8 +439,9 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
     result.status = ASHLAR_ERROR_BUSY;
   } else if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_FREE) {
     result.status = ASHLAR_ERROR_SLOT;
-  } else if (size == 0 || size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 || requested > size ||
-             address < m->addr[slot] || address - m->addr[slot] > m->size[slot] ||
+  } else if (size == 0 || size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 ||
+             requested > size || address < m->addr[slot] ||
+             address - m->addr[slot] > m->size[slot] ||
              size > m->size[slot] - (address - m->addr[slot])) {
     result.status = ASHLAR_ERROR_RANGE;
   } else if (!ashlar_block_reserve(m, SLOTS_FOR_A_REQUEST)) {

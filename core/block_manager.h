@@ -21,7 +21,8 @@
 #include "spec/block_manager.h"
 
 enum ashlar_step_kind {
-  ASHLAR_STEP_DONE = 0,      /* `slot`, `address`, `bytes` (the block's size) name the block; slot -1: none was needed */
+  ASHLAR_STEP_DONE =
+      0, /* `slot`, `address`, `bytes` (the block's size) name the block; slot -1: none was needed */
   ASHLAR_STEP_ALLOCATE,      /* ask the device for `bytes` bytes */
   ASHLAR_STEP_RELEASE,       /* give the segment at `address` of `bytes` bytes back to the device */
   ASHLAR_STEP_OUT_OF_MEMORY, /* the ladder is exhausted; `bytes`: the rounded size */
@@ -45,7 +46,8 @@ enum ashlar_outcome {
 /* Results of more than one value come back as one struct: an out pointer would be memory to the prover. */
 struct ashlar_registration {
   enum ashlar_status status;
-  int32_t stream; /* number of the stream; of the one that has the key already, with ASHLAR_ERROR_DUPLICATE */
+  int32_t
+      stream; /* number of the stream; of the one that has the key already, with ASHLAR_ERROR_DUPLICATE */
 };
 
 struct ashlar_placement {
@@ -144,7 +146,8 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m);
     ensures REQ_FRAME_resume: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
     ensures REQ_ATOMIC_resume: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
 */
-struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome, uint64_t address);
+struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome,
+                                 uint64_t address);
 
 /* Drops the request in flight; what it has released stays released. Error: NO_REQUEST. O(1). */
 /*@ requires \valid(m); REQUIRES_MANAGER
@@ -209,8 +212,8 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
       m->addr[\result.slot] == address && m->size[\result.slot] == size;
     ensures REQ_ATOMIC_add: \result.status != ASHLAR_OK ==> blocks_kept(\old(*m), *m);
 */
-struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t pool,
-                                           int32_t stream);
+struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address,
+                                           uint64_t size, int32_t pool, int32_t stream);
 
 /* Forgets a segment that is one free block. Errors: BUSY, SLOT. */
 /*@ requires \valid(m); REQUIRES_MANAGER
@@ -232,8 +235,8 @@ enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot)
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == address && m->size[\result.slot] == size;
     ensures REQ_ATOMIC_place: \result.status != ASHLAR_OK ==> blocks_kept(\old(*m), *m);
 */
-struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
-                                           uint64_t requested);
+struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address,
+                                           uint64_t size, uint64_t requested);
 
 /* Moves the end of an allocated block: into the free block behind it, or back. Errors: BUSY, SLOT, CAPACITY, and RANGE
    where size is 0, no multiple of 512, below the block's request or beyond the room. */

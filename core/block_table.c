@@ -44,8 +44,8 @@ int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
       loop invariant kept: blocks_kept(\at(*m, Pre), *m);
       loop invariant fresh: \forall integer j; \at(m->top, Pre) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
       BLOCK_TABLE_INVARIANT(loop invariant)
-      loop assigns m->top, m->state[ALL_SLOTS], m->generation[ALL_SLOTS], m->next[ALL_SLOTS], m->spare[ALL_SLOTS],
-        m->spare_count, m->order[ALL_SLOTS], m->place[ALL_SLOTS];
+      loop assigns m->top, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->next[0 .. ASHLAR_SLOTS - 1], m->spare[0 .. ASHLAR_SLOTS - 1],
+        m->spare_count, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1];
       loop variant ASHLAR_SLOTS - m->top;
   */
   while (m->spare_count < count) {
@@ -223,7 +223,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     terminates \true; exits \false;
-    assigns ASSIGNS_STATE, m->size[slot], m->prev[ALL_SLOTS], m->next[ALL_SLOTS], m->spare[ALL_SLOTS], m->spare_count;
+    assigns ASSIGNS_STATE, m->size[slot], m->prev[0 .. ASHLAR_SLOTS - 1], m->next[0 .. ASHLAR_SLOTS - 1], m->spare[0 .. ASHLAR_SLOTS - 1], m->spare_count;
     ENSURES_BLOCKS
     ensures self: m->state[slot] == ASHLAR_ALLOCATED && m->prev[slot] == \old(m->prev[slot]) &&
       \old(m->size[slot]) <= m->size[slot];
@@ -301,7 +301,8 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot)
   return result;
 }
 
-int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list, uint64_t age)
+int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list,
+                            uint64_t age)
 {
   int32_t slot = m->spare[m->spare_count - 1];
   m->spare_count--;

@@ -19,8 +19,8 @@
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires 0 <= count <= ASHLAR_SLOTS;
     terminates \true; exits \false;
-    assigns m->top, m->state[ALL_SLOTS], m->generation[ALL_SLOTS], m->next[ALL_SLOTS], m->spare[ALL_SLOTS],
-            m->spare_count, m->order[ALL_SLOTS], m->place[ALL_SLOTS];
+    assigns m->top, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->next[0 .. ASHLAR_SLOTS - 1], m->spare[0 .. ASHLAR_SLOTS - 1],
+            m->spare_count, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1];
     ENSURES_BLOCKS
     ensures enough: \result != 0 ==> count <= m->spare_count;
     ensures REQ_CAPACITY_slots: \result == 0 ==> m->top == ASHLAR_SLOTS && m->spare_count < count;
@@ -63,8 +63,8 @@ void ashlar_block_put(struct ashlar_manager *m, int32_t slot);
     requires inside: 0 < size < m->size[slot] && size % 512 == 0;
     requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
-    assigns ASSIGNS_SHAPE, m->state[ALL_SLOTS], m->generation[ALL_SLOTS], m->addr[ALL_SLOTS], m->list[ALL_SLOTS],
-            m->age[ALL_SLOTS], m->requested[ALL_SLOTS];
+    assigns ASSIGNS_SHAPE, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1],
+            m->age[0 .. ASHLAR_SLOTS - 1], m->requested[0 .. ASHLAR_SLOTS - 1];
     ENSURES_BLOCKS
     ensures new: 0 <= \result < m->top && \result != slot && \old(*m).state[\result] == ASHLAR_UNUSED &&
       m->state[\result] == ASHLAR_ALLOCATED;
@@ -89,8 +89,8 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size);
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     requires after: 0 <= m->next[slot] && m->state[m->next[slot]] == ASHLAR_ALLOCATED;
     terminates \true; exits \false;
-    assigns m->state[\old(m->next[slot])], m->size[slot], m->prev[ALL_SLOTS], m->next[ALL_SLOTS],
-            m->spare[ALL_SLOTS], m->spare_count;
+    assigns m->state[\old(m->next[slot])], m->size[slot], m->prev[0 .. ASHLAR_SLOTS - 1], m->next[0 .. ASHLAR_SLOTS - 1],
+            m->spare[0 .. ASHLAR_SLOTS - 1], m->spare_count;
     ENSURES_BLOCKS
     ensures gone: m->state[\old(m->next[slot])] == ASHLAR_UNUSED && \old(m->next[slot]) != slot;
     ensures joined: m->size[slot] == \old(m->size[slot]) + \old(m->size[m->next[slot]]) &&
@@ -104,7 +104,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     terminates \true; exits \false;
-    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, m->requested[ALL_SLOTS];
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, m->requested[0 .. ASHLAR_SLOTS - 1];
     ENSURES_BLOCKS
     ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
     ensures REQ_FRAME_release: others_kept(\old(*m), *m, slot);
@@ -127,8 +127,8 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot);
     requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
       addr + size <= m->addr[j] || m->addr[j] + m->size[j] <= addr;
     terminates \true; exits \false;
-    assigns ASSIGNS_SHAPE, m->state[ALL_SLOTS], m->generation[ALL_SLOTS], m->addr[ALL_SLOTS], m->list[ALL_SLOTS],
-            m->age[ALL_SLOTS], m->requested[ALL_SLOTS], m->allocated_bytes;
+    assigns ASSIGNS_SHAPE, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1],
+            m->age[0 .. ASHLAR_SLOTS - 1], m->requested[0 .. ASHLAR_SLOTS - 1], m->allocated_bytes;
     ENSURES_BLOCKS
     ensures new: 0 <= \result < m->top && \old(*m).state[\result] == ASHLAR_UNUSED &&
       m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == addr && m->size[\result] == size &&
@@ -139,14 +139,15 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot);
     ensures REQ_ACCOUNT_create: m->allocated_bytes == \old(m->allocated_bytes) + size;
     ensures spare: m->spare_count == \old(m->spare_count) - 1;
 */
-int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list, uint64_t age);
+int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list,
+                            uint64_t age);
 
 /* Forgets an allocated block that is a whole segment; its slot becomes spare. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires whole: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED && m->prev[slot] == -1 &&
       m->next[slot] == -1;
     terminates \true; exits \false;
-    assigns m->state[slot], m->next[slot], m->spare[ALL_SLOTS], m->spare_count, m->allocated_bytes;
+    assigns m->state[slot], m->next[slot], m->spare[0 .. ASHLAR_SLOTS - 1], m->spare_count, m->allocated_bytes;
     ENSURES_BLOCKS
     ensures gone: m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_ACCOUNT_destroy: m->allocated_bytes == \old(m->allocated_bytes) - m->size[slot];

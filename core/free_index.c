@@ -13,8 +13,8 @@
     assigns \nothing;
     ensures below: \result != 0 <==> below(*m, slot, list, size, age, addr);
 */
-static int key_below(const struct ashlar_manager *m, int32_t slot, int32_t list, uint64_t size, uint64_t age,
-                     uint64_t addr)
+static int key_below(const struct ashlar_manager *m, int32_t slot, int32_t list, uint64_t size,
+                     uint64_t age, uint64_t addr)
 {
   if (m->list[slot] != list) {
     return m->list[slot] < list;
@@ -36,7 +36,8 @@ static int key_below(const struct ashlar_manager *m, int32_t slot, int32_t list,
     ensures low: \forall integer k; 0 <= k < \result ==> below(*m, m->order[k], list, size, age, addr);
     ensures high: \forall integer k; \result <= k < m->free_count ==> !below(*m, m->order[k], list, size, age, addr);
 */
-static int32_t lower_bound(const struct ashlar_manager *m, int32_t list, uint64_t size, uint64_t age, uint64_t addr)
+static int32_t lower_bound(const struct ashlar_manager *m, int32_t list, uint64_t size,
+                           uint64_t age, uint64_t addr)
 {
   int32_t low = 0;
   int32_t high = m->free_count;
@@ -69,7 +70,8 @@ int32_t ashlar_index_best(const struct ashlar_manager *m, int32_t list, uint64_t
   return -1;
 }
 
-int32_t ashlar_index_after(const struct ashlar_manager *m, int32_t list, uint64_t size, uint64_t age, uint64_t addr)
+int32_t ashlar_index_after(const struct ashlar_manager *m, int32_t list, uint64_t size,
+                           uint64_t age, uint64_t addr)
 {
   int32_t k = lower_bound(m, list, size, age, addr);
   //@ ghost int32_t bound = k;
@@ -86,7 +88,8 @@ int32_t ashlar_index_after(const struct ashlar_manager *m, int32_t list, uint64_
   return -1;
 }
 
-int32_t ashlar_index_before(const struct ashlar_manager *m, int32_t list, uint64_t size, uint64_t age, uint64_t addr)
+int32_t ashlar_index_before(const struct ashlar_manager *m, int32_t list, uint64_t size,
+                            uint64_t age, uint64_t addr)
 {
   int32_t k = lower_bound(m, list, size, age, addr);
   /*@ assert candidates: \forall integer j; 0 <= j < m->top ==> indexed(*m, j) ==>

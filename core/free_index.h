@@ -37,7 +37,8 @@ int32_t ashlar_index_best(const struct ashlar_manager *m, int32_t list, uint64_t
     ensures REQ_LADDER_after_least: \result != -1 ==> \forall integer j; 0 <= j < m->top ==> indexed(*m, j) ==>
       m->list[j] == list ==> above(*m, j, list, size, age, addr) ==> j == \result || block_less(*m, \result, j);
 */
-int32_t ashlar_index_after(const struct ashlar_manager *m, int32_t list, uint64_t size, uint64_t age, uint64_t addr);
+int32_t ashlar_index_after(const struct ashlar_manager *m, int32_t list, uint64_t size,
+                           uint64_t age, uint64_t addr);
 
 /* Greatest block of the list before the key (size, age, addr), -1: none. O(log free blocks). */
 /*@ requires \valid(m); REQUIRES_INDEX
@@ -50,7 +51,8 @@ int32_t ashlar_index_after(const struct ashlar_manager *m, int32_t list, uint64_
     ensures REQ_LADDER_before_greatest: \result != -1 ==> \forall integer j; 0 <= j < m->top ==> indexed(*m, j) ==>
       m->list[j] == list ==> below(*m, j, list, size, age, addr) ==> j == \result || block_less(*m, j, \result);
 */
-int32_t ashlar_index_before(const struct ashlar_manager *m, int32_t list, uint64_t size, uint64_t age, uint64_t addr);
+int32_t ashlar_index_before(const struct ashlar_manager *m, int32_t list, uint64_t size,
+                            uint64_t age, uint64_t addr);
 
 /* Adds a block. O(log free blocks) comparisons and O(free blocks) moves of eight bytes. */
 /*@ requires \valid(m); REQUIRES_INDEX

@@ -43,10 +43,10 @@ enum ashlar_status {
   ASHLAR_ERROR_STREAM,          /* not a registered stream */
   ASHLAR_ERROR_DUPLICATE,       /* a stream with this key is registered already */
   ASHLAR_ERROR_UNKNOWN_ADDRESS, /* not the start of an allocated block */
-  ASHLAR_ERROR_SLOT,            /* slot number out of range, or the block is not in the state asked for */
-  ASHLAR_ERROR_STALE_HANDLE,    /* the block that this handle named was freed */
-  ASHLAR_ERROR_RANGE,           /* address or size out of range, not aligned, or outside the block */
-  ASHLAR_ERROR_SETTING          /* a configuration value is not allowed */
+  ASHLAR_ERROR_SLOT, /* slot number out of range, or the block is not in the state asked for */
+  ASHLAR_ERROR_STALE_HANDLE, /* the block that this handle named was freed */
+  ASHLAR_ERROR_RANGE,        /* address or size out of range, not aligned, or outside the block */
+  ASHLAR_ERROR_SETTING       /* a configuration value is not allowed */
 };
 
 enum ashlar_order {
@@ -61,12 +61,14 @@ enum ashlar_policy {
 
 /* Settings of a manager; see ashlar_default_config. */
 struct ashlar_config {
-  uint64_t max_split_size;     /* bytes; blocks of at least this size are kept whole; UINT64_MAX: no limit */
+  uint64_t
+      max_split_size; /* bytes; blocks of at least this size are kept whole; UINT64_MAX: no limit */
   uint64_t large_segment_size; /* bytes asked of the device for medium requests */
-  uint64_t oversize_slack;     /* bytes by which a block may exceed an oversize request that takes it whole */
+  uint64_t
+      oversize_slack; /* bytes by which a block may exceed an oversize request that takes it whole */
   uint32_t divisions[ASHLAR_DIVISIONS]; /* 0, 1: off; else a power of two (requirement REQ-SIZE) */
-  uint32_t order;              /* enum ashlar_order */
-  uint32_t policy;             /* enum ashlar_policy */
+  uint32_t order;                       /* enum ashlar_order */
+  uint32_t policy;                      /* enum ashlar_policy */
 };
 
 /* One counter. allocated - freed == current as long as nobody resets them. */
@@ -118,18 +120,20 @@ struct ashlar_request {
 
 struct ashlar_manager {
   /* block table: one entry a slot; meaningful for slots below `top` */
-  uint64_t addr[ASHLAR_SLOTS];      /* first byte */
-  uint64_t size[ASHLAR_SLOTS];      /* bytes, > 0 for blocks */
-  uint64_t requested[ASHLAR_SLOTS]; /* bytes of the last request that the block served; 0 for none */
-  uint64_t age[ASHLAR_SLOTS];       /* creation number of the segment in segment order, else 0 */
-  int32_t list[ASHLAR_SLOTS];       /* pool * ASHLAR_STREAMS + stream */
-  int32_t prev[ASHLAR_SLOTS];       /* neighbour before, in the same segment; -1: first of its segment */
-  int32_t next[ASHLAR_SLOTS];       /* neighbour after; -1: last. Of an unused slot: its place in `spare` */
+  uint64_t addr[ASHLAR_SLOTS]; /* first byte */
+  uint64_t size[ASHLAR_SLOTS]; /* bytes, > 0 for blocks */
+  uint64_t
+      requested[ASHLAR_SLOTS]; /* bytes of the last request that the block served; 0 for none */
+  uint64_t age[ASHLAR_SLOTS];  /* creation number of the segment in segment order, else 0 */
+  int32_t list[ASHLAR_SLOTS];  /* pool * ASHLAR_STREAMS + stream */
+  int32_t prev[ASHLAR_SLOTS];  /* neighbour before, in the same segment; -1: first of its segment */
+  int32_t
+      next[ASHLAR_SLOTS]; /* neighbour after; -1: last. Of an unused slot: its place in `spare` */
   uint32_t generation[ASHLAR_SLOTS]; /* counts the blocks that the slot has held, modulo 2^32 */
   uint8_t state[ASHLAR_SLOTS];
-  int32_t spare[ASHLAR_SLOTS];      /* [0, spare_count): the unused slots below top */
+  int32_t spare[ASHLAR_SLOTS]; /* [0, spare_count): the unused slots below top */
   int32_t spare_count;
-  int32_t top;                      /* slots below were used at least once */
+  int32_t top; /* slots below were used at least once */
 
   /* free index: [0, free_count) of `order` are the free blocks, ascending by (list, size, age, addr) */
   int32_t order[ASHLAR_SLOTS]; /* a permutation of the slots below top */

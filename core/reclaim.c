@@ -20,7 +20,8 @@ static int is_whole(const struct ashlar_manager *m, int32_t slot)
     ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->list[\result] == list &&
       above(*m, \result, list, size, age, addr);
 */
-static int32_t whole_after(const struct ashlar_manager *m, int32_t list, uint64_t size, uint64_t age, uint64_t addr)
+static int32_t whole_after(const struct ashlar_manager *m, int32_t list, uint64_t size,
+                           uint64_t age, uint64_t addr)
 {
   int32_t slot = ashlar_index_after(m, list, size, age, addr);
   /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && indexed(*m, slot) && m->list[slot] == list &&
@@ -79,10 +80,12 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int32_t slot)
   if (place >= m->stream_count) {
     return -1;
   }
-  return whole_from(m, list / ASHLAR_STREAMS == ASHLAR_POOL_LARGE ? place + 1 : m->stream_count + place + 1);
+  return whole_from(m, list / ASHLAR_STREAMS == ASHLAR_POOL_LARGE ? place + 1
+                                                                  : m->stream_count + place + 1);
 }
 
-int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t list, uint64_t bytes, uint64_t limit)
+int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t list, uint64_t bytes,
+                                uint64_t limit)
 {
   int32_t slot = bytes > 0 ? whole_after(m, list, bytes - 1, UINT64_MAX, UINT64_MAX) : -1;
   if (slot != -1) {

@@ -37,6 +37,7 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int32_t slot);
     ensures REQ_LADDER_oversize: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) &&
       m->list[\result] == list && (bytes <= m->size[\result] || limit <= m->size[\result]);
 */
-int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t list, uint64_t bytes, uint64_t limit);
+int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t list, uint64_t bytes,
+                                uint64_t limit);
 
 #endif

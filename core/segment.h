@@ -8,7 +8,9 @@
 #include "core/block_table.h"
 #include "core/stats.h"
 
+// clang-format off
 #define ASSIGNS_SEGMENT ASSIGNS_BLOCKS, ASSIGNS_STATS, m->oversize_segments, m->segments_created
+// clang-format on
 
 /* Age of the next segment as free lists see it: its creation number in segment order, 0 in address order. */
 /*@ requires \valid(m);

@@ -11,13 +11,13 @@
 #include "core/manager.h"
 #include "spec/size_policy.h"
 
-#define ASHLAR_GRANULE 512U                           /* block sizes and addresses are multiples of this */
-#define ASHLAR_SMALL_LIMIT 1048576U                   /* largest rounded size of the small pool, inclusive */
-#define ASHLAR_SMALL_SEGMENT 2097152U                 /* device allocation for small requests */
-#define ASHLAR_LARGE_EXACT 10485760U                  /* from here on a device allocation follows the request */
-#define ASHLAR_LARGE_STEP 2097152U                    /* and is rounded up to a multiple of this */
-#define ASHLAR_DEFAULT_LARGE_SEGMENT 20971520U        /* device allocation for requests between the two */
-#define ASHLAR_MAX_REQUEST 1152921504606846975U       /* 2^60 - 1: larger requests are refused */
+#define ASHLAR_GRANULE 512U           /* block sizes and addresses are multiples of this */
+#define ASHLAR_SMALL_LIMIT 1048576U   /* largest rounded size of the small pool, inclusive */
+#define ASHLAR_SMALL_SEGMENT 2097152U /* device allocation for small requests */
+#define ASHLAR_LARGE_EXACT 10485760U  /* from here on a device allocation follows the request */
+#define ASHLAR_LARGE_STEP 2097152U    /* and is rounded up to a multiple of this */
+#define ASHLAR_DEFAULT_LARGE_SEGMENT 20971520U  /* device allocation for requests between the two */
+#define ASHLAR_MAX_REQUEST 1152921504606846975U /* 2^60 - 1: larger requests are refused */
 
 /* Row of the division table that governs a size: 0 below 2 MiB, then one row for each power of two, 15 from 32 GiB. */
 /*@ terminates \true; exits \false;

@@ -10,7 +10,9 @@
 
 #include "core/manager.h"
 
+// clang-format off
 #define ASSIGNS_STATS m->stat[0 .. ASHLAR_STATS - 1]
+// clang-format on
 
 /* Adds to, or takes from, a counter of a kind (ASHLAR_STAT_…) for all blocks and for one pool. O(1). */
 /*@ requires \valid(m);

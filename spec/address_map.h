@@ -12,6 +12,8 @@
     (\forall integer b; 0 <= b < ASHLAR_BUCKETS ==> m.bucket[b] == 0) &&
     (\forall integer i; 0 <= i < ASHLAR_SLOTS ==> m.chain[i] == 0);
 */
+// clang-format off
 #define REQUIRES_MAP requires map: map_in_range(*m);
 #define ENSURES_MAP ensures map: map_in_range(*m);
+// clang-format on
 #endif

@@ -16,10 +16,12 @@
       0 < m.request.size <= 2305843009213693952 && m.request.size % 512 == 0 &&
       0 <= m.request.list < ASHLAR_LISTS && 2 <= m.spare_count);
 */
+// clang-format off
 #define MANAGER_INVARIANT(K) BLOCK_TABLE_INVARIANT(K) \
   K map: map_in_range(*m); K streams: streams_in_range(*m); K stream_order: streams_sorted(*m); \
   K settings: valid_config(m->config); K request: request_valid(*m);
 #define REQUIRES_MANAGER MANAGER_INVARIANT(requires)
 #define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
 #define ASSIGNS_MANAGER *m
+// clang-format on
 #endif

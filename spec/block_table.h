@@ -85,6 +85,7 @@
         a.prev[j] == b.prev[j] && a.next[j] == b.next[j]);
 */
 
+// clang-format off
 #define BLOCK_TABLE_INVARIANT(K) \
   REQ_INVARIANT_INDEX(K) \
   K states: states_valid(*m); K range: blocks_in_range(*m); K REQ_SIZE_aligned: blocks_aligned(*m); \
@@ -95,9 +96,9 @@
 #define REQ_INVARIANT_INDEX(K) K bijective: index_bijective(*m); K sorted: index_sorted(*m);
 #define REQUIRES_BLOCKS BLOCK_TABLE_INVARIANT(requires)
 #define ENSURES_BLOCKS BLOCK_TABLE_INVARIANT(ensures)
-#define ALL_SLOTS 0 .. ASHLAR_SLOTS - 1
-#define ASSIGNS_STATE m->state[ALL_SLOTS], m->generation[ALL_SLOTS], m->allocated_bytes, m->free_bytes, ASSIGNS_INDEX
-#define ASSIGNS_SHAPE m->size[ALL_SLOTS], m->prev[ALL_SLOTS], m->next[ALL_SLOTS], m->spare[ALL_SLOTS], m->spare_count
-#define ASSIGNS_BLOCKS ASSIGNS_STATE, ASSIGNS_SHAPE, m->addr[ALL_SLOTS], m->list[ALL_SLOTS], m->age[ALL_SLOTS], \
-  m->requested[ALL_SLOTS]
+#define ASSIGNS_STATE m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->allocated_bytes, m->free_bytes, ASSIGNS_INDEX
+#define ASSIGNS_SHAPE m->size[0 .. ASHLAR_SLOTS - 1], m->prev[0 .. ASHLAR_SLOTS - 1], m->next[0 .. ASHLAR_SLOTS - 1], m->spare[0 .. ASHLAR_SLOTS - 1], m->spare_count
+#define ASSIGNS_BLOCKS ASSIGNS_STATE, ASSIGNS_SHAPE, m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1], m->age[0 .. ASHLAR_SLOTS - 1], \
+  m->requested[0 .. ASHLAR_SLOTS - 1]
+// clang-format on
 #endif

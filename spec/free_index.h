@@ -36,7 +36,9 @@
 */
 
 /* One clause for each conjunct: each goal stays small, and a failure has a name. */
+// clang-format off
 #define REQUIRES_INDEX requires bijective: index_bijective(*m); requires sorted: index_sorted(*m);
 #define ENSURES_INDEX ensures bijective: index_bijective(*m); ensures sorted: index_sorted(*m);
 #define ASSIGNS_INDEX m->free_count, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1]
+// clang-format on
 #endif

@@ -10,6 +10,8 @@
     \forall integer j; 0 <= j < m.stream_count ==> \forall integer k; j < k < m.stream_count ==>
       m.stream_key[m.stream_order[j]] < m.stream_key[m.stream_order[k]];
 */
+// clang-format off
 #define REQUIRES_STREAMS requires streams: streams_in_range(*m); requires order: streams_sorted(*m);
 #define ENSURES_STREAMS ensures streams: streams_in_range(*m); ensures order: streams_sorted(*m);
+// clang-format on
 #endif
