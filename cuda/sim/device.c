@@ -1,0 +1,290 @@
+/* device.c - see device.h.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "cuda/sim/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+static struct ashlar_sim_result failure(enum ashlar_sim_status status)
+{
+  return (struct ashlar_sim_result){.status = status};
+}
+
+static uint64_t align_up(uint64_t address)
+{
+  return (address + (ASHLAR_SIM_ALIGNMENT - 1)) / ASHLAR_SIM_ALIGNMENT * ASHLAR_SIM_ALIGNMENT;
+}
+
+/* --- the segments held --- */
+
+/* Number of segments that start before the address. */
+static size_t count_before(const struct ashlar_sim_device *device, uint64_t address)
+{
+  size_t low = 0;
+  size_t high = device->segment_count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (device->segments[middle].address < address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+static bool is_apart(const struct ashlar_sim_device *device, uint64_t address, uint64_t bytes)
+{
+  const size_t at = count_before(device, address);
+  if (at < device->segment_count && device->segments[at].address - address < bytes) {
+    return false;
+  }
+  if (at == 0) {
+    return true;
+  }
+  const struct ashlar_sim_segment *before = &device->segments[at - 1];
+  return address - before->address >= before->bytes;
+}
+
+static bool is_range(uint64_t address, uint64_t bytes)
+{
+  return bytes > 0 && bytes <= ASHLAR_SIM_ADDRESS_END && address <= ASHLAR_SIM_ADDRESS_END - bytes;
+}
+
+static bool reserve_segment(struct ashlar_sim_device *device)
+{
+  if (device->segment_count < device->segment_capacity) {
+    return true;
+  }
+  const size_t capacity =
+      device->segment_capacity == 0 ? FIRST_CAPACITY : device->segment_capacity * 2;
+  if (capacity > SIZE_MAX / sizeof *device->segments) {
+    return false;
+  }
+  struct ashlar_sim_segment *segments =
+      realloc(device->segments, capacity * sizeof *device->segments);
+  if (segments == NULL) {
+    return false;
+  }
+  device->segments = segments;
+  device->segment_capacity = capacity;
+  return true;
+}
+
+/* Enters a segment, if there is nothing in its way. */
+static enum ashlar_sim_status enter(struct ashlar_sim_device *device, uint64_t address,
+                                    uint64_t bytes, uint64_t tag)
+{
+  if (!is_range(address, bytes)) {
+    return ASHLAR_SIM_RANGE;
+  }
+  if (!is_apart(device, address, bytes)) {
+    return ASHLAR_SIM_OVERLAP;
+  }
+  if (!reserve_segment(device)) {
+    return ASHLAR_SIM_HOST_MEMORY;
+  }
+  const size_t at = count_before(device, address);
+  memmove(&device->segments[at + 1], &device->segments[at],
+          (device->segment_count - at) * sizeof *device->segments);
+  device->segments[at] = (struct ashlar_sim_segment){address, bytes, tag};
+  device->segment_count++;
+  /* Segments are apart and end at 2^62 at most, so their sum cannot wrap. */
+  device->used += bytes;
+  if (device->used > device->peak_used) {
+    device->peak_used = device->used;
+  }
+  return ASHLAR_SIM_OK;
+}
+
+/* --- where a new segment goes --- */
+
+static uint64_t first_gap(const struct ashlar_sim_device *device, uint64_t bytes)
+{
+  uint64_t address = align_up(device->config.base);
+  for (size_t i = 0; i < device->segment_count; i++) {
+    const struct ashlar_sim_segment *segment = &device->segments[i];
+    if (segment->address >= address && segment->address - address >= bytes) {
+      return address;
+    }
+    const uint64_t behind = align_up(segment->address + segment->bytes);
+    if (behind > address) {
+      address = behind;
+    }
+  }
+  return address;
+}
+
+static const struct ashlar_sim_script_line *next_line(const struct ashlar_sim_device *device)
+{
+  if (device->script_next >= device->config.script_length) {
+    return NULL;
+  }
+  return &device->config.script[device->script_next];
+}
+
+static struct ashlar_sim_result allocate_recorded(struct ashlar_sim_device *device, uint64_t bytes,
+                                                  uint64_t tag)
+{
+  const struct ashlar_sim_script_line *line = next_line(device);
+  if (line != NULL && line->kind != ASHLAR_SIM_SCRIPT_ALLOC) {
+    return failure(ASHLAR_SIM_REFUSED);
+  }
+  if (line == NULL || line->bytes != bytes) {
+    device->counts.off_script++;
+    return failure(ASHLAR_SIM_NOT_SCRIPTED);
+  }
+  const enum ashlar_sim_status status = enter(device, line->address, bytes, tag);
+  if (status != ASHLAR_SIM_OK) {
+    return failure(status);
+  }
+  device->script_next++;
+  return (struct ashlar_sim_result){.address = line->address};
+}
+
+/* Where a segment goes that no script places. 0, where no segment can be: no address is left. */
+static uint64_t choose_address(const struct ashlar_sim_device *device, uint64_t bytes)
+{
+  const uint64_t base = align_up(device->config.base);
+  switch (device->config.placement) {
+  case ASHLAR_SIM_FIRST_FIT:
+    return first_gap(device, bytes);
+  case ASHLAR_SIM_DESCENDING:
+    if (device->next < base || device->next - base < bytes) {
+      return 0;
+    }
+    return (device->next - bytes) / ASHLAR_SIM_ALIGNMENT * ASHLAR_SIM_ALIGNMENT;
+  default:
+    return device->next;
+  }
+}
+
+/* Keeps `next` beyond a segment that was entered. */
+static void pass(struct ashlar_sim_device *device, uint64_t address, uint64_t bytes)
+{
+  if (device->config.placement == ASHLAR_SIM_DESCENDING) {
+    device->next = address < device->next ? address : device->next;
+  } else if (address + bytes > device->next) {
+    device->next = align_up(address + bytes);
+  }
+}
+
+static struct ashlar_sim_result allocate_unscripted(struct ashlar_sim_device *device,
+                                                    uint64_t bytes, uint64_t tag)
+{
+  const uint64_t address = choose_address(device, bytes);
+  const enum ashlar_sim_status status =
+      address == 0 ? ASHLAR_SIM_RANGE : enter(device, address, bytes, tag);
+  if (status != ASHLAR_SIM_OK) {
+    return failure(status);
+  }
+  pass(device, address, bytes);
+  return (struct ashlar_sim_result){.address = address};
+}
+
+/* --- public --- */
+
+void ashlar_sim_init(struct ashlar_sim_device *device, struct ashlar_sim_config config)
+{
+  if (config.base > ASHLAR_SIM_ADDRESS_END) {
+    config.base = ASHLAR_SIM_ADDRESS_END;
+  }
+  *device = (struct ashlar_sim_device){.config = config, .next = align_up(config.base)};
+  if (config.placement == ASHLAR_SIM_DESCENDING) {
+    device->next += ASHLAR_SIM_DESCENT;
+  }
+}
+
+void ashlar_sim_destroy(struct ashlar_sim_device *device)
+{
+  free(device->segments);
+  *device = (struct ashlar_sim_device){0};
+}
+
+struct ashlar_sim_result ashlar_sim_allocate(struct ashlar_sim_device *device, uint64_t bytes,
+                                             uint64_t tag)
+{
+  struct ashlar_sim_result result = failure(ASHLAR_SIM_REFUSED);
+  if (bytes == 0 || bytes > ASHLAR_SIM_ADDRESS_END) {
+    result = failure(ASHLAR_SIM_RANGE);
+  } else if (device->used <= device->config.capacity &&
+             bytes <= device->config.capacity - device->used) {
+    result = device->config.placement == ASHLAR_SIM_RECORDED
+                 ? allocate_recorded(device, bytes, tag)
+                 : allocate_unscripted(device, bytes, tag);
+  }
+  if (result.status == ASHLAR_SIM_OK) {
+    device->counts.allocs++;
+  } else {
+    device->counts.refused++;
+  }
+  return result;
+}
+
+struct ashlar_sim_result ashlar_sim_free(struct ashlar_sim_device *device, uint64_t address)
+{
+  const size_t at = count_before(device, address);
+  if (at == device->segment_count || device->segments[at].address != address) {
+    device->counts.unknown++;
+    return failure(ASHLAR_SIM_UNKNOWN);
+  }
+  const struct ashlar_sim_segment gone = device->segments[at];
+  device->segment_count--;
+  memmove(&device->segments[at], &device->segments[at + 1],
+          (device->segment_count - at) * sizeof *device->segments);
+  device->used -= gone.bytes;
+  device->counts.frees++;
+  if (device->config.placement == ASHLAR_SIM_RECORDED) {
+    if (ashlar_sim_expects_free(device, address)) {
+      device->script_next++;
+    } else {
+      device->counts.off_script++;
+    }
+  }
+  return (struct ashlar_sim_result){.bytes = gone.bytes, .tag = gone.tag};
+}
+
+enum ashlar_sim_status ashlar_sim_adopt(struct ashlar_sim_device *device, uint64_t address,
+                                        uint64_t bytes, uint64_t tag)
+{
+  const enum ashlar_sim_status status = enter(device, address, bytes, tag);
+  if (status == ASHLAR_SIM_OK) {
+    pass(device, address, bytes);
+  }
+  return status;
+}
+
+void ashlar_sim_advance(struct ashlar_sim_device *device, uint64_t position)
+{
+  const struct ashlar_sim_script_line *line = next_line(device);
+  while (line != NULL && line->position <= position) {
+    if (line->kind != ASHLAR_SIM_SCRIPT_REFUSE) {
+      device->counts.off_script++;
+    }
+    device->script_next++;
+    line = next_line(device);
+  }
+}
+
+bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t address)
+{
+  const struct ashlar_sim_script_line *line = next_line(device);
+  return line != NULL && line->kind == ASHLAR_SIM_SCRIPT_FREE && line->address == address;
+}
+
+uint64_t ashlar_sim_free_bytes(const struct ashlar_sim_device *device)
+{
+  const struct ashlar_sim_script_line *line = next_line(device);
+  if (line != NULL && line->kind == ASHLAR_SIM_SCRIPT_REFUSE) {
+    return line->address;
+  }
+  return device->used < device->config.capacity ? device->config.capacity - device->used : 0;
+}
+
+void ashlar_sim_reset_counts(struct ashlar_sim_device *device)
+{
+  device->counts = (struct ashlar_sim_counts){0};
+}

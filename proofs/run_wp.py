@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs Frama-C WP on C files and judges the outcome; proofs/wp.bzl makes Bazel tests of it.
+
+`frama-c -wp` exits 0 with goals unproved and only warns where it drops or assumes something, so the
+exit status means little. This script passes only if every goal was proved, every listed function
+and no other had goals, their number is the recorded one (proofs/goals.txt), nothing was assumed,
+every loop has a variant, and no unexpected warning was printed.
+
+A negative run (--old, --new) seeds one fault and passes only if the goals named by --expect are
+proved without it and not proved with it.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PROVERS = "cvc4,z3"
+LEMMAS = "(lemmas)"
+
+# What Typed+ref takes for granted about parameters. -wp-check-memory-model makes each of these a
+# precondition that callers must prove, so these warnings, and no others, are accepted (A-02 in
+# ASSUMPTIONS.md).
+HYPOTHESIS = re.compile(
+    r"\[wp\] \S+: Warning: *\n"
+    r"  Memory model hypotheses for function '(\w+)':\n"
+    r"  /\*@ *\n? *behavior wp_typed_ref:\n"
+    r"((?: *requires \\(?:valid|separated)\([\w, ]+\); *\n?)+) *\*/\n"
+    r"(?:  .*\n)+"
+)
+SEPARATED = re.compile(r"\\separated\((\w+), (\w+)\)")
+PLAIN_COMMENT = re.compile(r"/\*(?!@).*?\*/|//(?!@)[^\n]*", re.DOTALL)
+ASSUMED = re.compile(r"\b(admit|axiom|axiomatic|no_wp)\b")
+LOOP = re.compile(r"\b(?:for|while)\s*\(")
+VARIANT = re.compile(r"\bloop\s+variant\b")
+VERDICT = re.compile(r"^\[wp\] \[([^\]]+)\] (Goal|Smoke-test) (\S+)(.*)$", re.MULTILINE)
+TOTAL = re.compile(r"^\[wp\] Proved goals: +(\d+) / (\d+)$", re.MULTILINE)
+
+
+class Failure(Exception):
+    """The run does not count as a proof; the text says why."""
+
+
+def check_tools(pinned_file):
+    """Compares the installed tools with the pinned ones and returns them in one line."""
+    found = []
+    with open(pinned_file, encoding="utf-8") as lines:
+        for line in lines:
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            command, _, pinned = (part.strip() for part in line.partition("="))
+            shown = subprocess.run(
+                command.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            ).stdout.strip()
+            if pinned not in shown:
+                raise Failure(f"'{command}' says '{shown[:80]}', pinned is '{pinned}'")
+            found.append(f"{command.split()[0]} {pinned}")
+    if not found:
+        raise Failure(f"no tool is pinned in {pinned_file}")
+    return ", ".join(found)
+
+
+def annotated_text(path):
+    """The code and the annotations of a file, without the plain comments."""
+    with open(path, encoding="utf-8") as source:
+        return PLAIN_COMMENT.sub(" ", source.read())
+
+
+def check_source(path):
+    """Refuses what WP would take for granted: assumptions, and loops without a variant."""
+    text = annotated_text(path)
+    assumed = ASSUMED.search(text)
+    if assumed:
+        raise Failure(f"{path}: '{assumed.group(1)}' is taken for granted, not proved")
+    loops, variants = len(LOOP.findall(text)), len(VARIANT.findall(text))
+    if variants < loops:
+        raise Failure(f"{path}: {loops} loops and only {variants} 'loop variant' clauses")
+
+
+def make_home(folder):
+    """Makes a HOME of our own in folder, where Why3 has found its provers."""
+    home = os.path.join(folder, "home")
+    os.mkdir(home)
+    env = dict(os.environ, HOME=home, LC_ALL="C")
+    for name in ("WHY3CONFIG", "XDG_CONFIG_HOME", "FRAMAC_SESSION", "FRAMAC_WP_CACHE"):
+        env.pop(name, None)
+    done = subprocess.run(
+        ["why3", "config", "detect"], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise Failure("why3 config detect: " + done.stdout)
+    return env
+
+
+class Outcome:
+    """What one frama-c run said."""
+
+    def __init__(self, console, report):
+        self.console = console
+        total = TOTAL.search(console)
+        if total is None:
+            raise Failure("frama-c printed no 'Proved goals' line")
+        self.proved, self.goals = int(total.group(1)), int(total.group(2))
+        self.unproved, self.doomed = [], []
+        for verdict, kind, name, rest in VERDICT.findall(console):
+            if kind == "Goal" and not rest.startswith(" : Valid"):
+                self.unproved.append(name)
+            if kind == "Smoke-test" and verdict != "Passed" and name not in self.doomed:
+                self.doomed.append(name)
+        self.hypotheses = dict(HYPOTHESIS.findall(console))
+        self.functions, self.smoke = {}, 0
+        for section, fixed_name in (("wp:functions", None), ("wp:axiomatics", LEMMAS)):
+            for name, properties in report.get(section, {}).items():
+                self._count(fixed_name or name, properties)
+
+        # Goals that the control flow settles are in the console's sum and not in the report.
+        for verdict, kind, goal, _ in VERDICT.findall(console):
+            owners = [name for name in self.functions if goal.startswith(name + "_")]
+            if verdict == "CFG" and kind == "Goal" and owners:
+                self._add(max(owners, key=len), 1, 1)
+
+    def _add(self, name, valid, goals):
+        before = self.functions.get(name, (0, 0))
+        self.functions[name] = (before[0] + valid, before[1] + goals)
+
+    def _count(self, name, properties):
+        for label, provers in properties.items():
+            if label == "wp:section":
+                continue
+            entry = provers["wp:main"]
+            goals, valid = entry["total"], entry.get("valid", 0)
+            if "_wp_smoke_" in label:
+                self.smoke += goals
+                continue
+            self._add(name, valid, goals)
+
+    def unusual(self):
+        """The console without what went well."""
+        lines = HYPOTHESIS.sub("", self.console).splitlines()
+        return "\n".join(line for line in lines if not re.search(r"Goal .* : Valid|^\[rte:annot\]", line))
+
+    def warnings(self):
+        """The warnings and errors other than the accepted hypothesis."""
+        rest = HYPOTHESIS.sub("", self.console)
+        found = re.findall(r"^.*(?:Warning:|User Error|Failure:)[^\n]*(?:\n  [^\n]*)*", rest, re.MULTILINE)
+        return [one for one in found if "Failed smoke-test" not in one]
+
+
+def run_frama_c(options, root, env, functions=()):
+    """Runs WP in the folder root, on the given functions or on all, and returns the Outcome."""
+    work = tempfile.mkdtemp(dir=env["HOME"])
+    report_file = os.path.join(work, "report.json")
+    command = ["frama-c", "-machdep", "x86_64", "-warn-unsigned-overflow", "-warn-unsigned-downcast"]
+    command += [f"-cpp-extra-args=-I. -DASHLAR_SLOTS={options.slots}"]
+    command += ["-wp", "-wp-rte", "-wp-model", "Typed+ref", "-wp-check-memory-model"]
+    command += ["-wp-prover", PROVERS, "-wp-cache", "none"]
+    command += ["-wp-timeout", str(options.timeout), "-wp-par", "2", "-wp-session", os.path.join(work, "session")]
+    command += ["-wp-report-json", report_file]
+    if options.smoke:
+        command += ["-wp-smoke-tests", "-wp-smoke-timeout", "2"]
+    if functions:
+        command += ["-wp-fct", ",".join(functions)]
+    command += options.option + options.src
+    # Frama-C finds its input files by PWD and not by the directory that it runs in.
+    env = dict(env, PWD=os.path.abspath(root))
+    done = subprocess.run(
+        command, cwd=root, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise Failure(f"frama-c exited with {done.returncode}:\n{done.stdout}")
+    if not os.path.exists(report_file):
+        raise Failure("frama-c wrote no report:\n" + done.stdout)
+    with open(report_file, encoding="utf-8") as report:
+        return Outcome(done.stdout, json.load(report))
+
+
+def check_hypotheses(outcome, paths):
+    """Two parameters are only taken to be separated where a contract says so to the C caller too."""
+    text = "".join(annotated_text(path) for path in paths)
+    for function, clauses in outcome.hypotheses.items():
+        for one, other in SEPARATED.findall(clauses):
+            if not re.search(rf"\\separated\(\s*({one}\s*,\s*{other}|{other}\s*,\s*{one})\s*\)", text):
+                yield f"{function}: '{one}' and '{other}' are taken to be separated and no contract requires it"
+
+
+def read_record(path, module):
+    """The recorded number of goals of each function of a module."""
+    record = {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            fields = line.split("#")[0].split()
+            if fields and fields[0] == module:
+                record[fields[1]] = int(fields[2])
+    return record
+
+
+def write_record(path, module, functions):
+    """Replaces the lines of a module in the record; keeps the others and their order."""
+    with open(path, encoding="utf-8") as lines:
+        kept = [line for line in lines if line.split()[:1] != [module]]
+    kept += [f"{module} {name} {counts[1]}\n" for name, counts in sorted(functions.items())]
+    with open(path, "w", encoding="utf-8") as out:
+        out.writelines(kept)
+
+
+def judge(outcome, expected, record, smoke):
+    """All reasons why the outcome is no proof of the expected functions."""
+    reasons = []
+    if outcome.goals == 0:
+        reasons.append("there was no goal")
+    if outcome.proved != outcome.goals and not outcome.doomed:
+        reasons.append(f"{outcome.goals - outcome.proved} of {outcome.goals} goals not proved")
+    reasons += [f"not proved: {name}" for name in outcome.unproved]
+    reasons += [f"smoke test failed, the hypotheses contradict each other: {name}" for name in outcome.doomed]
+    reasons += ["warning: " + " ".join(one.split()) for one in outcome.warnings()]
+    counted = sum(goals for _, goals in outcome.functions.values()) + outcome.smoke
+    if counted != outcome.goals:
+        reasons.append(f"the report has {counted} goals, the console {outcome.goals}")
+    if smoke and outcome.smoke == 0:
+        reasons.append("smoke tests were asked for and there was none")
+    seen = set(outcome.functions) - {LEMMAS}
+    reasons += [f"{name} had no goal" for name in sorted(set(expected) - seen)]
+    reasons += [f"{name} is proved and not listed" for name in sorted(seen - set(expected))]
+    for name, (_, goals) in sorted(outcome.functions.items()):
+        if record is not None and record.get(name) != goals:
+            reasons.append(f"{name} has {goals} goals, recorded are {record.get(name, 'none')}")
+    if record is not None and seen == set(expected):
+        reasons += [f"{name} is recorded and had no goal" for name in sorted(set(record) - set(outcome.functions))]
+    return reasons
+
+
+def prove(options, env):
+    """The positive run: one line for each function, then the judgement."""
+    functions = [options.only] if options.only else options.function
+    started = time.time()
+    outcome = run_frama_c(options, ".", env, [options.only] if options.only else [])
+    for name, (valid, goals) in sorted(outcome.functions.items()):
+        mark = "proved" if valid == goals else "NOT PROVED"
+        print(f"{mark}: {options.module} {name} {valid}/{goals} goals, {options.slots} slots")
+    if options.smoke:
+        print(f"smoke tests: {options.module} {outcome.smoke} run, {len(outcome.doomed)} failed")
+    record = None if options.record else read_record(options.goals, options.module)
+    if options.only and record is not None:
+        record = {name: goals for name, goals in record.items() if name == options.only}
+    reasons = judge(outcome, functions, record, options.smoke)
+    reasons += check_hypotheses(outcome, options.src + options.hdr)
+    if reasons:
+        print(outcome.unusual())
+        raise Failure("\n".join(reasons))
+    if options.record:
+        write_record(options.goals, options.module, outcome.functions)
+        print(f"recorded in {options.goals}")
+    print(
+        f"{options.module}: {outcome.proved} / {outcome.goals} goals, {len(functions)} functions, "
+        f"{options.slots} slots, {time.time() - started:.0f} s"
+    )
+
+
+def refute(options, env, folder):
+    """The negative run: clean without the seeded fault, the expected goals unproved with it."""
+    root = os.path.join(folder, "root")
+    for path in options.src + options.hdr:
+        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+        shutil.copy(path, os.path.join(root, path))
+    clean = run_frama_c(options, root, env, options.function)
+    reasons = judge(clean, options.function, None, False)
+    if reasons:
+        raise Failure("before the fault was seeded:\n" + "\n".join(reasons))
+    target = os.path.join(root, options.file)
+    with open(target, encoding="utf-8") as source:
+        text = source.read()
+    if text.count(options.old) != 1 or options.old == options.new:
+        raise Failure(f"{options.file}: the text to replace occurs {text.count(options.old)} times, not once")
+    with open(target, "w", encoding="utf-8") as source:
+        source.write(text.replace(options.old, options.new))
+    faulty = run_frama_c(options, root, env, options.function)
+    for label in options.expect:
+        if not any(label in name for name in faulty.unproved):
+            print(faulty.unusual())
+            raise Failure(f"the fault was seeded and no goal named '{label}' failed")
+    print(f"refuted: {options.module} {', '.join(options.function)}: {clean.goals} goals proved; with the fault "
+          f"{faulty.goals - faulty.proved} of {faulty.goals} fail, among them {', '.join(options.expect)}")
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--module", required=True, help="name of the module in the record")
+    parser.add_argument("--src", action="append", default=[], help="C file to prove, seen from the root")
+    parser.add_argument("--hdr", action="append", default=[], help="file that a C file includes")
+    parser.add_argument("--function", action="append", default=[], help="function that must have goals")
+    parser.add_argument("--slots", type=int, required=True, help="slot capacity")
+    parser.add_argument("--timeout", type=int, default=30, help="seconds for each prover and goal")
+    parser.add_argument("--smoke", action="store_true", help="look for contradictory hypotheses too")
+    parser.add_argument("--option", action="append", default=[], help="further frama-c option")
+    parser.add_argument("--goals", default="proofs/goals.txt", help="record of the number of goals")
+    parser.add_argument("--tools", default="proofs/tool-versions.txt", help="pinned tools")
+    parser.add_argument("--only", help="prove this function alone")
+    parser.add_argument("--record", action="store_true", help="write the record instead of comparing")
+    parser.add_argument("--file", help="negative run: file with the seeded fault")
+    parser.add_argument("--old", help="negative run: text to replace, found exactly once")
+    parser.add_argument("--new", help="negative run: the text in its place")
+    parser.add_argument("--expect", action="append", default=[], help="negative run: part of a goal's name")
+    options = parser.parse_args(arguments)
+    if not options.src or not options.function:
+        parser.error("at least one --src and one --function are needed")
+    if options.file and not (options.old and options.new is not None and options.expect):
+        parser.error("--file goes with --old, --new and --expect")
+    if options.only and options.record:
+        parser.error("--record records a whole module")
+    return options
+
+
+def main(arguments):
+    options = parse(arguments)
+    folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+    try:
+        print("tools: " + check_tools(options.tools))
+        for path in options.src + options.hdr:
+            check_source(path)
+        env = make_home(folder)
+        if options.file:
+            refute(options, env, folder)
+        else:
+            prove(options, env)
+    except Failure as failure:
+        print(f"FAILED: {options.module}: {failure}")
+        return 1
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

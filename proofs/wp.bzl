@@ -1,0 +1,125 @@
+"""Bazel tests that run Frama-C WP: wp_test proves a module, wp_negative_test seeds a fault.
+
+Both run proofs/run_wp.py, which says what counts as proved. Prove with `./ashlar prove`.
+"""
+
+load("//tools/bazel:slots.bzl", "SlotsInfo")
+
+# Every module is proved at the built capacity and again at this one, so that nobody depends on
+# how large the arrays are.
+SMALL_SLOTS = 64
+
+def _quote(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+def _wp_impl(ctx):
+    slots = ctx.attr.slots or ctx.attr._built_slots[SlotsInfo].slots
+    words = [ctx.file._runner.short_path, "--module", ctx.attr.module, "--slots", str(slots)]
+    words += ["--goals", ctx.file._goals.short_path, "--tools", ctx.file._tools.short_path]
+    words += ["--timeout", str(ctx.attr.prover_timeout)]
+    for source in ctx.files.srcs:
+        words += ["--src", source.short_path]
+    for header in ctx.files.hdrs:
+        words += ["--hdr", header.short_path]
+    for function in ctx.attr.functions:
+        words += ["--function", function]
+    for option in ctx.attr.options:
+        words.append("--option=" + option)
+    if ctx.attr.smoke:
+        words.append("--smoke")
+    if ctx.file.file:
+        words += ["--file", ctx.file.file.short_path, "--old", ctx.attr.old, "--new", ctx.attr.new]
+        for label in ctx.attr.expect:
+            words += ["--expect", label]
+    script = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.write(
+        output = script,
+        content = "#!/bin/sh\nexec python3 %s \"$@\"\n" % " ".join([_quote(word) for word in words]),
+        is_executable = True,
+    )
+    inputs = ctx.files.srcs + ctx.files.hdrs + [ctx.file._runner, ctx.file._goals, ctx.file._tools]
+    return [DefaultInfo(executable = script, runfiles = ctx.runfiles(files = inputs))]
+
+_wp_test = rule(
+    implementation = _wp_impl,
+    attrs = {
+        "srcs": attr.label_list(allow_files = [".c"], mandatory = True),
+        "hdrs": attr.label_list(allow_files = True),
+        "module": attr.string(mandatory = True),
+        "functions": attr.string_list(mandatory = True),
+        "slots": attr.int(),
+        "smoke": attr.bool(),
+        "prover_timeout": attr.int(default = 30),
+        "options": attr.string_list(),
+        "file": attr.label(allow_single_file = True),
+        "old": attr.string(),
+        "new": attr.string(),
+        "expect": attr.string_list(),
+        "_built_slots": attr.label(default = "//tools/bazel:slots"),
+        "_runner": attr.label(default = "//proofs:run_wp.py", allow_single_file = True),
+        "_goals": attr.label(default = "//proofs:goals.txt", allow_single_file = True),
+        "_tools": attr.label(default = "//proofs:tool-versions.txt", allow_single_file = True),
+    },
+    test = True,
+)
+
+def wp_test(name, srcs, hdrs, functions, prover_timeout = 30, options = [], timeout = "long"):
+    """Proves every function of srcs, and the lemmas that they see.
+
+    Makes two tests: `name` at the built capacity with smoke tests, and `name`_small at SMALL_SLOTS.
+
+    Args:
+      name: the module, as in proofs/goals.txt.
+      srcs: C files to prove.
+      hdrs: every project header that they include, directly or not, or filegroups of headers.
+      functions: every function that has a body in srcs; a missing or a further one fails the test.
+      prover_timeout: seconds for each prover and goal.
+      options: further frama-c options.
+      timeout: Bazel's timeout of the test.
+    """
+    for suffix, slots in [("", 0), ("_small", SMALL_SLOTS)]:
+        _wp_test(
+            name = name + suffix,
+            srcs = srcs,
+            hdrs = hdrs,
+            module = name,
+            functions = functions,
+            slots = slots,
+            smoke = not slots,
+            prover_timeout = prover_timeout,
+            options = options,
+            timeout = timeout,
+            tags = ["cpu:2", "wp"],
+        )
+
+def wp_negative_test(name, srcs, hdrs, functions, file, old, new, expect, prover_timeout = 5, timeout = "moderate"):
+    """Passes if `functions` are proved as they stand and not once a fault is seeded.
+
+    Args:
+      name: what is wrong, for example "free_index_skips_ties".
+      srcs: C files to prove.
+      hdrs: the headers that they include.
+      functions: the functions to prove, before and after.
+      file: the file that gets the fault, a body or a contract; one of srcs or hdrs.
+      old: text that occurs exactly once in the file.
+      new: the text in its place.
+      expect: parts of goal names, for example "fi_best_ensures_best"; each must match a goal that
+        fails with the fault.
+      prover_timeout: seconds for each prover and goal; enough for the functions without the fault.
+      timeout: Bazel's timeout of the test.
+    """
+    _wp_test(
+        name = name,
+        srcs = srcs,
+        hdrs = hdrs,
+        module = name,
+        functions = functions,
+        slots = SMALL_SLOTS,
+        prover_timeout = prover_timeout,
+        file = file,
+        old = old,
+        new = new,
+        expect = expect,
+        timeout = timeout,
+        tags = ["cpu:2", "wp"],
+    )

@@ -1,0 +1,313 @@
+/* audit_release.c - see audit_run.h: which segments were given back, and in which order; out of memory.
+ *
+ * A run of releases is either a call that empties the cache, or the ladder of a request that the device
+ * refused. Both release everything that is free, in one order; with a split limit the ladder begins with
+ * oversize blocks. Which it was shows at the first release.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/audit_run.h"
+
+#include <inttypes.h>
+
+enum { LOOK_BACK = 1000 };
+
+struct releases {
+  struct ashlar_audit_run *run;
+  uint64_t begin;    /* event */
+  uint64_t end;      /* event behind the last release */
+  uint64_t released; /* bytes, by the oversize part of the ladder */
+  uint64_t need;     /* bytes that this part is after; 0: the run has no such part */
+  int32_t list;      /* free list of the request */
+  int32_t expected;  /* slot of the next release, -1: none */
+  bool is_retried;   /* a new segment follows */
+  bool is_excused;   /* the recording begins here, or collections by age are possible */
+};
+
+static const struct ashlar_event *event_of(const struct ashlar_audit_run *run, uint64_t event)
+{
+  return &run->part->events[event];
+}
+
+/* Whether a free was completed by events on other streams, not by the call that requested it. */
+static bool is_late_free(const struct ashlar_audit_run *run, uint64_t event)
+{
+  const struct ashlar_event *recorded = event_of(run, event);
+  return recorded->action == ASHLAR_ACTION_FREE_COMPLETED &&
+         (event == 0 || event_of(run, event - 1)->action != ASHLAR_ACTION_FREE_REQUESTED ||
+          event_of(run, event - 1)->address != recorded->address);
+}
+
+bool ashlar_run_came_late(const struct ashlar_audit_run *run, uint64_t event, int32_t slot,
+                          bool is_retried)
+{
+  const struct ashlar_manager *manager = run->manager;
+  bool is_released = false;
+  for (uint64_t back = 1; back <= event && back <= LOOK_BACK; back++) {
+    const struct ashlar_event *recorded = event_of(run, event - back);
+    if (recorded->action == ASHLAR_ACTION_SEGMENT_FREE) {
+      is_released = true;
+      continue;
+    }
+    if (recorded->action != ASHLAR_ACTION_FREE_COMPLETED) {
+      return false;
+    }
+    if (recorded->address - manager->addr[slot] < manager->size[slot] &&
+        (is_released || !is_retried)) {
+      return true;
+    }
+    /* A free right behind its request looks like one that did not wait, but need not be. It is the
+       last that may be late: what was requested before it was waited for before it. */
+    if (!is_late_free(run, event - back)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+/* Event behind the last release of the run; frees that events complete may be between releases. */
+static uint64_t end_of_run(const struct ashlar_audit_run *run, uint64_t begin)
+{
+  uint64_t end = begin;
+  for (uint64_t i = begin; i < run->part->event_count; i = ashlar_history_next(run->part, i + 1)) {
+    if (event_of(run, i)->action == ASHLAR_ACTION_SEGMENT_FREE) {
+      end = i + 1;
+    } else if (!is_late_free(run, i)) {
+      break;
+    }
+  }
+  return end;
+}
+
+/* Rounded size and list of the request that the run may be for. */
+static bool request_behind(struct ashlar_audit_run *run, uint64_t end, uint64_t *size,
+                           int32_t *list, bool *is_retried)
+{
+  const uint64_t count = run->part->event_count;
+  uint64_t next = ashlar_history_next(run->part, end);
+  *is_retried = next < count && event_of(run, next)->action == ASHLAR_ACTION_SEGMENT_ALLOC;
+  if (*is_retried) {
+    next = ashlar_history_next(run->part, next + 1);
+  }
+  if (next == count || event_of(run, next)->pool != 0 ||
+      event_of(run, next)->action != (*is_retried ? ASHLAR_ACTION_ALLOC : ASHLAR_ACTION_OOM)) {
+    return false;
+  }
+  const int32_t stream = ashlar_run_stream(run, event_of(run, next)->stream);
+  *size = ashlar_history_rounded(&run->config, event_of(run, next)->size);
+  *list = ashlar_pool_class(*size) * ASHLAR_STREAMS + stream;
+  return stream >= 0 && *size > 0;
+}
+
+static int32_t next_oversize(const struct releases *releases)
+{
+  return ashlar_reclaim_oversize(releases->run->manager, releases->list, releases->need,
+                                 releases->run->config.max_split_size);
+}
+
+/* Decides what the run is, by its first release. */
+static void begin_releases(struct releases *releases)
+{
+  struct ashlar_audit_run *run = releases->run;
+  const uint64_t limit = run->config.max_split_size;
+  uint64_t size = 0;
+  const bool has_request =
+      request_behind(run, releases->end, &size, &releases->list, &releases->is_retried);
+  releases->expected = ashlar_release_next(run->manager, -1);
+  if (!has_request || limit == UINT64_MAX ||
+      ashlar_allocation_choose(run->manager, releases->list, size) >= 0) {
+    return;
+  }
+  releases->need = size > limit ? size : limit;
+  const int32_t oversize = next_oversize(releases);
+  if (oversize >= 0 && run->manager->addr[oversize] == event_of(run, releases->begin)->address) {
+    releases->expected = oversize;
+  } else {
+    releases->need = 0;
+  }
+}
+
+static bool is_whole(const struct ashlar_manager *manager, int32_t slot)
+{
+  return manager->state[slot] == ASHLAR_FREE && manager->prev[slot] < 0 && manager->next[slot] < 0;
+}
+
+/* Blocks that were inferred from a later free belong to a later segment at this address, if there is
+   one before that free: then they were never here. */
+static bool retract_later(struct ashlar_audit_run *run, const struct ashlar_segment_record *segment,
+                          uint64_t event)
+{
+  uint64_t next = event + 1;
+  while (next < run->part->event_count &&
+         (event_of(run, next)->action != ASHLAR_ACTION_SEGMENT_ALLOC ||
+          event_of(run, next)->address != segment->address)) {
+    next++;
+  }
+  ashlar_run_spend(run, next - event + run->history->block_count);
+  if (next == run->part->event_count) {
+    return false;
+  }
+  for (uint64_t i = 0; i < run->history->block_count; i++) {
+    const struct ashlar_old_block *block = &run->history->blocks[i];
+    if (block->is_held && block->address - segment->address < segment->size &&
+        block->freed_at > event && block->freed_at < next) {
+      return false;
+    }
+  }
+  return ashlar_run_retract(run, segment, segment->address, segment->size);
+}
+
+/* Faults of a release that do not depend on the order. True: it can be carried out. */
+static bool check_release(struct ashlar_audit_run *run, struct ashlar_segment_record *segment,
+                          uint64_t event)
+{
+  const struct ashlar_event *recorded = event_of(run, event);
+  if (segment->size != recorded->size) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_SIZE, event, recorded->address,
+                      "%" PRIu64 " bytes were released of a segment of %" PRIu64, recorded->size,
+                      segment->size);
+  }
+  if (segment->reason != ASHLAR_OPEN_NONE) {
+    return true;
+  }
+  if (ashlar_run_stream(run, recorded->stream) != run->streams[segment->stream]) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_STREAM, event, recorded->address,
+                      "the segment was released on another stream than its own");
+  }
+  if (!is_whole(run->manager, segment->slot) && !retract_later(run, segment, event)) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, recorded->address,
+                      "the segment of %" PRIu64 " bytes was released although it is in use",
+                      segment->size);
+    return false;
+  }
+  return true;
+}
+
+/* Free blocks of one size in segments of unknown age may be released in any order. */
+static bool is_tie(const struct ashlar_audit_run *run, int32_t one, int32_t other)
+{
+  const struct ashlar_manager *manager = run->manager;
+  return one >= 0 && manager->list[one] == manager->list[other] &&
+         manager->size[one] == manager->size[other] && manager->age[one] < run->old_ages &&
+         manager->age[other] < run->old_ages;
+}
+
+/* Compares one release with the expected one, carries it out, and sees what is to come. */
+static void judge_release(struct releases *releases, struct ashlar_segment_record *segment,
+                          uint64_t event)
+{
+  struct ashlar_audit_run *run = releases->run;
+  const int32_t slot = segment->slot;
+  const bool is_expected = slot == releases->expected;
+  run->result->releases++;
+  if (!is_expected && !is_tie(run, releases->expected, slot) && !releases->is_excused) {
+    if (releases->expected >= 0) {
+      const struct ashlar_manager *manager = run->manager;
+      run->only_address += manager->size[slot] == manager->size[releases->expected] &&
+                                   manager->list[slot] == manager->list[releases->expected] &&
+                                   manager->addr[slot] < manager->addr[releases->expected]
+                               ? 1
+                               : 0;
+      ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, segment->address,
+                        "released out of order: the next segment to release is at 0x%" PRIx64,
+                        run->manager->addr[releases->expected]);
+    } else {
+      ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, segment->address,
+                        "released although nothing is left to release");
+    }
+  }
+  releases->released += segment->size;
+  if (is_expected && releases->need == 0) {
+    releases->expected = ashlar_release_next(run->manager, slot);
+  }
+  (void)ashlar_run_remove_segment(run, segment);
+  if (is_expected && releases->need > 0) {
+    releases->expected = releases->released < releases->need ? next_oversize(releases) : -1;
+    if (releases->expected < 0 &&
+        (releases->released < releases->need || event + 1 < releases->end)) {
+      releases->need = 0;
+      releases->expected = ashlar_release_next(run->manager, -1);
+    }
+  }
+}
+
+static void find_incomplete(const struct releases *releases)
+{
+  struct ashlar_audit_run *run = releases->run;
+  int32_t left = releases->expected;
+  if (left < 0 && releases->need > 0 && !releases->is_retried) {
+    left = ashlar_release_next(run->manager, -1);
+  }
+  if (left >= 0 && !releases->is_excused) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, releases->end - 1, run->manager->addr[left],
+                      "the releases end before the free segment of %" PRIu64 " bytes here",
+                      run->manager->size[left]);
+  }
+}
+
+uint64_t ashlar_run_segment_free(struct ashlar_audit_run *run, uint64_t event)
+{
+  struct releases releases = {.run = run, .begin = event, .end = end_of_run(run, event)};
+  const bool is_collecting = run->part->snapshot->settings.garbage_collection_threshold > 0;
+  uint64_t held = 0;
+  if (run->blind != ASHLAR_OPEN_NONE) {
+    return releases.end;
+  }
+  begin_releases(&releases);
+  releases.is_excused =
+      is_collecting || (event == run->first_event && run->config.max_split_size != UINT64_MAX);
+  for (uint64_t i = event; i < releases.end; i = ashlar_history_next(run->part, i + 1)) {
+    if (event_of(run, i)->action == ASHLAR_ACTION_FREE_COMPLETED) {
+      ashlar_run_free_completed(run, i);
+      releases.need = 0;
+      releases.expected = ashlar_release_next(run->manager, -1);
+      continue;
+    }
+    struct ashlar_segment_record *segment =
+        ashlar_segments_find(&run->segments, event_of(run, i)->address);
+    if (segment == NULL) {
+      ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, i, event_of(run, i)->address,
+                        "released, but no segment starts there");
+    } else if (check_release(run, segment, i)) {
+      if (segment->reason != ASHLAR_OPEN_NONE) {
+        (void)ashlar_run_remove_segment(run, segment);
+      } else {
+        judge_release(&releases, segment, i);
+        held++;
+      }
+    }
+  }
+  if (held > 0) {
+    run->was_collected = is_collecting;
+    find_incomplete(&releases);
+  }
+  return releases.end;
+}
+
+void ashlar_run_oom(struct ashlar_audit_run *run, uint64_t event)
+{
+  const struct ashlar_event *recorded = event_of(run, event);
+  run->was_collected = false;
+  if (run->blind != ASHLAR_OPEN_NONE || run->history->is_growable || recorded->pool != 0 ||
+      recorded->size == 0 || event == run->first_event ||
+      run->part->snapshot->settings.release_lock_on_cudamalloc) {
+    return;
+  }
+  const int32_t stream = ashlar_run_stream(run, recorded->stream);
+  const int32_t choice = ashlar_choose(run->manager, recorded->size, stream);
+  if (choice >= 0) {
+    if (!ashlar_run_came_late(run, event, choice, false)) {
+      ashlar_audit_find(run->result, ASHLAR_RULE_OOM, event, run->manager->addr[choice],
+                        "out of memory for %" PRIu64 " bytes although the free block of %" PRIu64
+                        " bytes here may serve them",
+                        recorded->size, run->manager->size[choice]);
+    }
+    return;
+  }
+  const int32_t whole = ashlar_release_next(run->manager, -1);
+  if (whole >= 0 && event_of(run, event - 1)->action != ASHLAR_ACTION_SEGMENT_FREE) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_OOM, event, run->manager->addr[whole],
+                      "out of memory for %" PRIu64 " bytes although the free segment of %" PRIu64
+                      " bytes here was not released first",
+                      recorded->size, run->manager->size[whole]);
+  }
+}

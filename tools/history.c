@@ -1,0 +1,500 @@
+/* history.c - see history.h.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONFLICTS_KEPT = 65536 /* a damaged file has one, a hostile one millions */ };
+
+/* A reconstruction under way. */
+struct rebuilding {
+  const struct ashlar_device_part *part;
+  const struct ashlar_config *config;
+  struct ashlar_history *history;
+  struct ashlar_live_table live; /* at the moment reached; `event`: the one that frees the block */
+  uint64_t conflict_capacity;
+};
+
+uint64_t ashlar_history_rounded(const struct ashlar_config *config, uint64_t bytes)
+{
+  return ashlar_round_size(bytes, config->divisions[ashlar_division_row(bytes)]);
+}
+
+int32_t ashlar_history_segment_pool(uint64_t size)
+{
+  return size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+}
+
+uint64_t ashlar_history_next(const struct ashlar_device_part *part, uint64_t from)
+{
+  while (from < part->event_count && (part->events[from].action == ASHLAR_ACTION_OTHER ||
+                                      part->events[from].action == ASHLAR_ACTION_SNAPSHOT)) {
+    from++;
+  }
+  return from;
+}
+
+void ashlar_history_free(struct ashlar_history *history)
+{
+  free(history->blocks);
+  free(history->conflicts);
+  ashlar_segments_free(&history->segments);
+  *history = (struct ashlar_history){0};
+}
+
+/* --- the final state, as listed --- */
+
+static uint8_t reason_of_segment(const struct ashlar_segment *segment)
+{
+  if (segment->is_expandable) {
+    return ASHLAR_OPEN_GROWABLE;
+  }
+  if (segment->pool != 0) {
+    return ASHLAR_OPEN_POOL;
+  }
+  if (segment->address % ASHLAR_GRANULE != 0 || segment->total_size % ASHLAR_GRANULE != 0) {
+    return ASHLAR_OPEN_SEGMENT;
+  }
+  return ASHLAR_OPEN_NONE;
+}
+
+static bool list_blocks(struct rebuilding *work, const struct ashlar_segment *segment)
+{
+  for (uint64_t i = 0; i < segment->block_count; i++) {
+    const struct ashlar_block *block = &work->part->snapshot->blocks[segment->first_block + i];
+    if (block->state == ASHLAR_BLOCK_INACTIVE) {
+      continue;
+    }
+    struct ashlar_live *entry = ashlar_live_add(&work->live, block->address);
+    if (entry == NULL) {
+      return false;
+    }
+    entry->requested = block->requested_size;
+    entry->size = block->size;
+  }
+  return true;
+}
+
+static bool list_final_state(struct rebuilding *work)
+{
+  for (uint64_t i = 0; i < work->part->segment_count; i++) {
+    const struct ashlar_segment *segment = &work->part->snapshot->segments[work->part->segments[i]];
+    const struct ashlar_segment_record record = {
+        .address = segment->address,
+        .size = segment->total_size,
+        .slot = -1,
+        .stream = segment->stream,
+        .pool = segment->pool,
+        .class = (uint8_t)ashlar_history_segment_pool(segment->total_size),
+        .reason = reason_of_segment(segment),
+        .is_old = true,
+    };
+    if (segment->is_expandable) {
+      work->history->is_growable = true;
+    }
+    /* Segments that overlap are a finding of the state rules; the first one is followed. */
+    if (ashlar_segments_add(&work->history->segments, &record) == ASHLAR_SEGMENTS_NO_MEMORY ||
+        !list_blocks(work, segment)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* --- backwards --- */
+
+static bool note_conflict(struct rebuilding *work, uint64_t event, enum ashlar_conflict_kind kind,
+                          uint64_t value)
+{
+  struct ashlar_history *history = work->history;
+  if (history->conflict_count == CONFLICTS_KEPT) {
+    return true;
+  }
+  if (history->conflict_count == work->conflict_capacity) {
+    const uint64_t capacity = work->conflict_capacity == 0 ? 16 : work->conflict_capacity * 2;
+    struct ashlar_conflict *grown = realloc(history->conflicts, (size_t)capacity * sizeof *grown);
+    if (grown == NULL) {
+      return false;
+    }
+    history->conflicts = grown;
+    work->conflict_capacity = capacity;
+  }
+  history->conflicts[history->conflict_count] = (struct ashlar_conflict){event, value, kind};
+  history->conflict_count++;
+  return true;
+}
+
+/* Whether the allocation can be that of the block that is live afterwards. A listed block may tell a
+   wrong request, or none; then its size decides. */
+static bool is_same_block(const struct rebuilding *work, const struct ashlar_live *entry,
+                          const struct ashlar_event *recorded)
+{
+  if (entry->requested == recorded->size) {
+    return true;
+  }
+  const uint64_t rounded = ashlar_history_rounded(work->config, recorded->size);
+  return entry->event == ASHLAR_NO_EVENT && rounded <= entry->size &&
+         entry->size - rounded <= work->config->oversize_slack &&
+         ashlar_pool_class(rounded) == ashlar_pool_class(entry->size);
+}
+
+static bool undo_alloc(struct rebuilding *work, uint64_t event)
+{
+  const struct ashlar_event *recorded = &work->part->events[event];
+  struct ashlar_live *entry = ashlar_live_find(&work->live, recorded->address);
+  if (entry == NULL) {
+    return note_conflict(work, event, ASHLAR_CONFLICT_BLOCK, 0);
+  }
+  if (!is_same_block(work, entry, recorded)) {
+    return note_conflict(work, event, ASHLAR_CONFLICT_BLOCK, entry->size + entry->requested);
+  }
+  ashlar_live_remove(&work->live, entry);
+  return true;
+}
+
+static bool undo_free(struct rebuilding *work, uint64_t event)
+{
+  const struct ashlar_event *recorded = &work->part->events[event];
+  struct ashlar_live *entry = ashlar_live_add(&work->live, recorded->address);
+  if (entry == NULL) {
+    return false;
+  }
+  entry->requested = recorded->size;
+  entry->size = 0;
+  entry->event = event;
+  return true;
+}
+
+/* Where the segment really is that the event says was allocated: the block it was made for tells, if
+   that block is known from later events as well. */
+static uint64_t place_of_segment(const struct rebuilding *work, uint64_t event)
+{
+  const struct ashlar_device_part *part = work->part;
+  const struct ashlar_history *history = work->history;
+  const uint64_t next = ashlar_history_next(part, event + 1);
+  if (next == part->event_count || part->events[next].action != ASHLAR_ACTION_ALLOC ||
+      part->events[next].address == part->events[event].address ||
+      (history->conflict_count > 0 &&
+       history->conflicts[history->conflict_count - 1].event == next) ||
+      ashlar_segments_find(&history->segments, part->events[next].address) == NULL) {
+    return part->events[event].address;
+  }
+  return part->events[next].address;
+}
+
+static bool undo_segment_alloc(struct rebuilding *work, uint64_t event)
+{
+  const struct ashlar_event *recorded = &work->part->events[event];
+  struct ashlar_segment_set *segments = &work->history->segments;
+  const uint64_t address = place_of_segment(work, event);
+  struct ashlar_segment_record *record = ashlar_segments_find(segments, address);
+  bool is_noted = true;
+  if (record == NULL) {
+    return note_conflict(work, event, ASHLAR_CONFLICT_SEGMENT, 0);
+  }
+  if (address != recorded->address) {
+    is_noted = note_conflict(work, event, ASHLAR_CONFLICT_SEGMENT_PLACE, address);
+  } else if (record->size != recorded->size) {
+    is_noted = note_conflict(work, event, ASHLAR_CONFLICT_SEGMENT_SIZE, record->size);
+  }
+  ashlar_segments_remove(segments, record);
+  return is_noted;
+}
+
+static bool undo_segment_free(struct rebuilding *work, uint64_t event)
+{
+  const struct ashlar_event *recorded = &work->part->events[event];
+  struct ashlar_segment_record record = {
+      .address = recorded->address,
+      .size = recorded->size,
+      .slot = -1,
+      .stream = recorded->stream,
+      .pool = recorded->pool,
+      .class = (uint8_t)ashlar_history_segment_pool(recorded->size),
+      .is_old = true,
+  };
+  if (record.pool != 0) {
+    record.reason = ASHLAR_OPEN_POOL;
+  } else if (record.address % ASHLAR_GRANULE != 0 || record.size % ASHLAR_GRANULE != 0) {
+    record.reason = ASHLAR_OPEN_SEGMENT;
+  }
+  /* One that exists afterwards as well was not freed here; going forwards, that is a finding. */
+  return ashlar_segments_add(&work->history->segments, &record) != ASHLAR_SEGMENTS_NO_MEMORY;
+}
+
+static bool undo_event(struct rebuilding *work, uint64_t event)
+{
+  switch (work->part->events[event].action) {
+  case ASHLAR_ACTION_ALLOC:
+    return undo_alloc(work, event);
+  case ASHLAR_ACTION_FREE_COMPLETED:
+    return undo_free(work, event);
+  case ASHLAR_ACTION_SEGMENT_ALLOC:
+    return undo_segment_alloc(work, event);
+  case ASHLAR_ACTION_SEGMENT_FREE:
+    return undo_segment_free(work, event);
+  case ASHLAR_ACTION_SEGMENT_MAP:
+  case ASHLAR_ACTION_SEGMENT_UNMAP:
+    work->history->is_growable = true;
+    return true;
+  default:
+    return true;
+  }
+}
+
+static void reverse_conflicts(struct ashlar_history *history)
+{
+  for (uint64_t i = 0; i < history->conflict_count / 2; i++) {
+    const struct ashlar_conflict swapped = history->conflicts[i];
+    history->conflicts[i] = history->conflicts[history->conflict_count - 1 - i];
+    history->conflicts[history->conflict_count - 1 - i] = swapped;
+  }
+}
+
+/* --- what is left at the beginning --- */
+
+static int by_address(const void *left, const void *right)
+{
+  const struct ashlar_old_block *a = left;
+  const struct ashlar_old_block *b = right;
+  return (a->address > b->address) - (a->address < b->address);
+}
+
+static bool collect_blocks(struct rebuilding *work)
+{
+  struct ashlar_history *history = work->history;
+  const struct ashlar_live_table *live = &work->live;
+  if (live->count == 0) {
+    return true;
+  }
+  history->blocks = malloc((size_t)live->count * sizeof *history->blocks);
+  if (history->blocks == NULL) {
+    return false;
+  }
+  for (uint64_t i = 0; i < live->capacity; i++) {
+    const struct ashlar_live *entry = &live->entries[i];
+    if (entry->address != UINT64_MAX) {
+      history->blocks[history->block_count] = (struct ashlar_old_block){
+          .address = entry->address,
+          .requested = entry->requested,
+          .low = entry->size,
+          .high = entry->size,
+          .freed_at = entry->event,
+      };
+      history->block_count++;
+    }
+  }
+  qsort(history->blocks, (size_t)history->block_count, sizeof *history->blocks, by_address);
+  return true;
+}
+
+/* Whether the block can stand in the segment at all; sets the least size of one that was freed. */
+static bool fits_segment(const struct rebuilding *work, const struct ashlar_segment_record *segment,
+                         struct ashlar_old_block *block)
+{
+  if (block->freed_at != ASHLAR_NO_EVENT) {
+    block->low = ashlar_history_rounded(work->config, block->requested);
+    if (ashlar_pool_class(block->low) != segment->class) {
+      return false;
+    }
+  }
+  block->high = block->low;
+  return block->low > 0 && block->low % ASHLAR_GRANULE == 0 &&
+         block->address % ASHLAR_GRANULE == 0 &&
+         block->low <= segment->size - (block->address - segment->address);
+}
+
+/* Keeps the blocks that can have been live together. A block that is known only from its later free
+   gives way to one that is listed, and to one before it: its free is the odd one then, and is found
+   when the events run forwards. */
+static void settle_blocks(struct rebuilding *work)
+{
+  struct ashlar_history *history = work->history;
+  struct ashlar_old_block *blocks = history->blocks;
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < history->block_count; i++) {
+    struct ashlar_old_block block = blocks[i];
+    const struct ashlar_segment_record *segment =
+        ashlar_segments_at(&history->segments, block.address);
+    if (history->is_growable || (segment != NULL && segment->reason != ASHLAR_OPEN_NONE)) {
+      blocks[kept++] = block;
+      continue;
+    }
+    if (segment == NULL || !fits_segment(work, segment, &block)) {
+      continue;
+    }
+    block.is_held = true;
+    while (kept > 0 && blocks[kept - 1].is_held && block.freed_at == ASHLAR_NO_EVENT &&
+           blocks[kept - 1].freed_at != ASHLAR_NO_EVENT &&
+           block.address - blocks[kept - 1].address < blocks[kept - 1].low) {
+      kept--;
+    }
+    if (kept == 0 || !blocks[kept - 1].is_held ||
+        block.address - blocks[kept - 1].address >= blocks[kept - 1].low) {
+      blocks[kept++] = block;
+    }
+  }
+  history->block_count = kept;
+}
+
+/* Opens the interval of each size that is not known: up to what the allocator leaves unsplit, the
+   next block, or the end of the segment. */
+static void open_intervals(struct rebuilding *work)
+{
+  struct ashlar_history *history = work->history;
+  for (uint64_t i = 0; i < history->block_count; i++) {
+    struct ashlar_old_block *block = &history->blocks[i];
+    if (!block->is_held || block->freed_at == ASHLAR_NO_EVENT) {
+      continue;
+    }
+    const struct ashlar_segment_record *segment =
+        ashlar_segments_at(&history->segments, block->address);
+    uint64_t room = segment->size - (block->address - segment->address);
+    if (i + 1 < history->block_count && block[1].address - block->address < room) {
+      room = block[1].address - block->address;
+    }
+    uint64_t slack = 0;
+    if (segment->class == ASHLAR_POOL_LARGE) {
+      slack = block->low < work->config->max_split_size
+                  ? ASHLAR_SMALL_LIMIT
+                  : work->config->oversize_slack - ASHLAR_GRANULE;
+    }
+    block->high = room - block->low < slack ? room : block->low + slack;
+    block->high -= block->high % ASHLAR_GRANULE;
+    if (block->low < block->high) {
+      history->unknown_sizes++;
+    }
+  }
+}
+
+/* --- narrowing --- */
+
+/* The blocks of unknown size, ascending by address. */
+struct unknown {
+  struct ashlar_old_block **blocks;
+  uint64_t count;
+  uint64_t watched; /* those that are neither settled nor freed yet */
+};
+
+static bool is_watched(const struct ashlar_old_block *block, uint64_t event)
+{
+  return block->low < block->high && event <= block->freed_at;
+}
+
+/* The last block of unknown size that starts at or before the address, or NULL. */
+static struct ashlar_old_block *unknown_before(const struct unknown *unknown, uint64_t address)
+{
+  uint64_t low = 0;
+  uint64_t high = unknown->count;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (unknown->blocks[middle]->address <= address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low == 0 ? NULL : unknown->blocks[low - 1];
+}
+
+/* An allocation in the window where the block may end: nothing that is large enough for its pool fits
+   in between, and an allocation takes the front of a free block, so the block ends there. */
+static void narrow_by_alloc(const struct rebuilding *work, struct unknown *unknown, uint64_t event)
+{
+  const uint64_t address = work->part->events[event].address;
+  struct ashlar_old_block *block = unknown_before(unknown, address);
+  if (block == NULL || !is_watched(block, event) || address % ASHLAR_GRANULE != 0) {
+    return;
+  }
+  const uint64_t size = address - block->address;
+  if (size < block->low || size > block->high) {
+    return;
+  }
+  block->high = size;
+  if (size - block->low <= ASHLAR_SMALL_LIMIT) {
+    block->low = size;
+  }
+  if (block->low == block->high) {
+    unknown->watched--;
+  }
+}
+
+static void narrow_by_free(const struct rebuilding *work, struct unknown *unknown, uint64_t event)
+{
+  const struct ashlar_old_block *block = unknown_before(unknown, work->part->events[event].address);
+  if (block != NULL && block->freed_at == event && block->low < block->high) {
+    unknown->watched--;
+  }
+}
+
+static bool narrow(struct rebuilding *work)
+{
+  struct ashlar_history *history = work->history;
+  struct unknown unknown = {0};
+  if (history->unknown_sizes == 0) {
+    return true;
+  }
+  unknown.blocks = malloc((size_t)history->unknown_sizes * sizeof(struct ashlar_old_block *));
+  if (unknown.blocks == NULL) {
+    return false;
+  }
+  for (uint64_t i = 0; i < history->block_count; i++) {
+    if (history->blocks[i].low < history->blocks[i].high) {
+      unknown.blocks[unknown.count++] = &history->blocks[i];
+    }
+  }
+  unknown.watched = unknown.count;
+  for (uint64_t i = 0; i < work->part->event_count && unknown.watched > 0; i++) {
+    if (work->part->events[i].action == ASHLAR_ACTION_ALLOC) {
+      narrow_by_alloc(work, &unknown, i);
+    } else if (work->part->events[i].action == ASHLAR_ACTION_FREE_COMPLETED) {
+      narrow_by_free(work, &unknown, i);
+    }
+  }
+  history->unknown_sizes = 0;
+  for (uint64_t i = 0; i < unknown.count; i++) {
+    history->unknown_sizes += unknown.blocks[i]->low < unknown.blocks[i]->high ? 1 : 0;
+  }
+  free(unknown.blocks);
+  return true;
+}
+
+static bool rebuild(struct rebuilding *work)
+{
+  struct ashlar_history *history = work->history;
+  if (!list_final_state(work)) {
+    return false;
+  }
+  for (uint64_t i = work->part->event_count; i-- > 0;) {
+    if (!undo_event(work, i)) {
+      return false;
+    }
+  }
+  reverse_conflicts(history);
+  const struct ashlar_settings *settings = &work->part->snapshot->settings;
+  history->is_growable = history->is_growable || settings->expandable_segments;
+  for (uint32_t i = 0; history->is_growable && i < history->segments.count; i++) {
+    ashlar_segments_nth(&history->segments, i)->reason = ASHLAR_OPEN_GROWABLE;
+  }
+  if (!collect_blocks(work)) {
+    return false;
+  }
+  settle_blocks(work);
+  open_intervals(work);
+  return narrow(work);
+}
+
+bool ashlar_history_rebuild(const struct ashlar_device_part *part,
+                            const struct ashlar_config *config, struct ashlar_history *history)
+{
+  struct rebuilding work = {.part = part, .config = config, .history = history};
+  *history = (struct ashlar_history){0};
+  const bool is_done = rebuild(&work);
+  ashlar_live_free(&work.live);
+  if (!is_done) {
+    ashlar_history_free(history);
+  }
+  return is_done;
+}
