@@ -63,7 +63,7 @@ _wp_test = rule(
     test = True,
 )
 
-def wp_test(name, srcs, hdrs, functions, prover_timeout = 30, options = [], timeout = "long"):
+def wp_test(name, srcs, hdrs, functions, prover_timeout = 60, options = [], timeout = "long"):
     """Proves every function of srcs, and the lemmas that they see.
 
     Makes two tests: `name` at the built capacity with smoke tests, and `name`_small at SMALL_SLOTS.

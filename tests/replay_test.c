@@ -251,6 +251,16 @@ static void a_block_in_use_elsewhere_comes_back_later(void **state)
   done(&played);
 }
 
+static void a_use_on_its_own_stream_is_none(void **state)
+{
+  (void)state;
+  struct played played = play("a 0 1000 7\nu 0 7\nf 0\n", options_for(ASHLAR_SIM_UNLIMITED));
+  assert_int_equal(played.device->uses, 1);
+  assert_int_equal(played.device->frees, 1);
+  assert_int_equal(played.device->pending_blocks, 0);
+  done(&played);
+}
+
 /* After ASHLAR_REPLAY_USE_LAG more allocations the use counts as finished. */
 static void uses_finish_after_so_many_allocations(void **state)
 {
@@ -466,6 +476,7 @@ int main(void)
       cmocka_unit_test(with_a_split_limit_oversize_blocks_go_first),
       cmocka_unit_test(an_oversize_block_is_not_split),
       cmocka_unit_test(a_block_in_use_elsewhere_comes_back_later),
+      cmocka_unit_test(a_use_on_its_own_stream_is_none),
       cmocka_unit_test(uses_finish_after_so_many_allocations),
       cmocka_unit_test(uses_are_waited_for_before_anything_is_released),
       cmocka_unit_test(the_cache_is_released_on_one_device_or_on_all),

@@ -81,7 +81,9 @@ static void first_fit_takes_the_lowest_gap(void **state)
   assert_int_equal(given(&device, 10 * MIB), BASE + 16 * MIB);
   assert_int_equal(given(&device, 2 * MIB), BASE + 4 * MIB);
   assert_int_equal(given(&device, 6 * MIB), BASE + 6 * MIB);
-  assert_int_equal(given(&device, 2 * MIB), BASE + 26 * MIB);
+  assert_int_equal(given(&device, 3 * MIB), BASE + 26 * MIB);
+  /* Starts are aligned here too. */
+  assert_int_equal(given(&device, 2 * MIB), BASE + 30 * MIB);
   ashlar_sim_destroy(&device);
 }
 

@@ -52,7 +52,8 @@ void ashlar_audit_find(struct ashlar_audit_device *device, enum ashlar_rule rule
                        uint64_t address, const char *format, ...)
 {
   device->finding_count++;
-  if (device->findings_kept == ASHLAR_FINDINGS_KEPT) {
+  device->finding_count_by_rule[rule]++;
+  if (device->finding_count_by_rule[rule] > ASHLAR_FINDINGS_KEPT) {
     return;
   }
   struct ashlar_finding *findings =
@@ -259,11 +260,14 @@ static bool split_devices(const struct ashlar_snapshot *snapshot, struct parts *
 
 /* --- judging --- */
 
+enum { TIES_A_FAULT = 6 };
+
 /* Results of all devices under one free-list order. */
 struct verdict {
   struct ashlar_audit_device *devices;
   uint64_t count;
   uint64_t problems;     /* decisions that differ, and releases out of order */
+  uint64_t ties_open;    /* choices that unknown ages of segments leave open */
   uint64_t only_segment; /* decisions that only segment order explains, as segment order sees it */
   uint64_t only_address;
 };
@@ -274,15 +278,6 @@ static void free_devices(struct ashlar_audit_device *devices, uint64_t count)
     free(devices[i].findings);
   }
   free(devices);
-}
-
-static uint64_t count_ladder_findings(const struct ashlar_audit_device *device)
-{
-  uint64_t count = 0;
-  for (uint64_t i = 0; i < device->findings_kept; i++) {
-    count += device->findings[i].rule == ASHLAR_RULE_LADDER ? 1 : 0;
-  }
-  return count;
 }
 
 static bool judge_device(const struct ashlar_device_part *part, const struct ashlar_config *config,
@@ -308,9 +303,10 @@ static bool judge_device(const struct ashlar_device_part *part, const struct ash
   if (is_done && run.blind == ASHLAR_OPEN_NONE) {
     ashlar_run_compare(&run);
   }
+  verdict->ties_open += run.ties_open;
   verdict->only_segment += run.only_segment;
   verdict->only_address += run.only_address;
-  verdict->problems += result->differ + count_ladder_findings(result);
+  verdict->problems += result->differ + result->finding_count_by_rule[ASHLAR_RULE_LADDER];
   ashlar_run_stop(&run);
   ashlar_history_free(&history);
   return is_done;
@@ -336,12 +332,15 @@ static bool judge_all(const struct ashlar_snapshot *snapshot, const struct parts
 }
 
 /* Whether segment order explains the file better than address order, which leaves something
-   unexplained. Unknown ages excuse many a tie in segment order; so, unless it explains everything, it
-   must explain more of the settled decisions in which the orders part. */
+   unexplained. Where decisions are settled in which the orders part, they tell. Else segment order has
+   nothing for it but that unknown ages excuse everything; each tie that it excuses is a coincidence of
+   one in two, and a fault is taken to be one in 2^TIES_A_FAULT. */
 static bool is_segment_better(const struct verdict *address, const struct verdict *segment)
 {
-  return segment->problems == 0 || (segment->problems < address->problems &&
-                                    segment->only_segment > segment->only_address);
+  if (segment->only_segment > 0 || segment->only_address > 0) {
+    return segment->problems < address->problems && segment->only_segment >= segment->only_address;
+  }
+  return segment->problems == 0 && segment->ties_open < TIES_A_FAULT * address->problems;
 }
 
 /* A history is more than the event or two that a recording leaves behind that was never enabled. */

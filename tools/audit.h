@@ -34,7 +34,10 @@ enum ashlar_rule {
   ASHLAR_RULE_COUNT
 };
 
-enum { ASHLAR_FINDING_TEXT = 232, ASHLAR_FINDINGS_KEPT = 100 };
+enum {
+  ASHLAR_FINDING_TEXT = 232,
+  ASHLAR_FINDINGS_KEPT = 25 /* of each rule and device; one fault may have a long tail of others */
+};
 
 struct ashlar_finding {
   uint64_t event;                   /* index in the event list of the device, or ASHLAR_NO_EVENT */
@@ -68,9 +71,10 @@ struct ashlar_audit_device {
   uint64_t undetermined_for[ASHLAR_OPEN_COUNT];
   bool has_difference;
   struct ashlar_difference first_difference;
-  struct ashlar_finding *findings; /* the first ones */
-  uint64_t findings_kept;          /* at most ASHLAR_FINDINGS_KEPT */
-  uint64_t finding_count;          /* all */
+  struct ashlar_finding *findings; /* the first ASHLAR_FINDINGS_KEPT of each rule */
+  uint64_t findings_kept;
+  uint64_t finding_count_by_rule[ASHLAR_RULE_COUNT]; /* all */
+  uint64_t finding_count;                            /* all */
 };
 
 enum ashlar_audit_order {

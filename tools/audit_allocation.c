@@ -68,6 +68,34 @@ static void count_stray(struct ashlar_audit_run *run, uint64_t event,
 
 /* --- a block that is moved by the recording --- */
 
+/* Remembers where the recording has a block that the audit does not follow. If it was not moved but its
+   free is missing, the next allocation there will tell. */
+static void add_phantom(struct ashlar_audit_run *run, const struct ashlar_audit_request *request)
+{
+  if (run->phantom_count < ASHLAR_PHANTOMS) {
+    run->phantoms[run->phantom_count] =
+        (struct ashlar_phantom){request->address, request->size, request->event};
+    run->phantom_count++;
+  }
+}
+
+static void find_phantom(struct ashlar_audit_run *run, const struct ashlar_audit_request *request)
+{
+  for (uint64_t i = 0; i < run->phantom_count; i++) {
+    const struct ashlar_phantom *phantom = &run->phantoms[i];
+    if (request->address < phantom->address + phantom->size &&
+        phantom->address < request->address + request->size) {
+      ashlar_audit_find(run->result, ASHLAR_RULE_DISJOINT, request->event, request->address,
+                        "overlaps the block that event %" PRIu64 " placed at 0x%" PRIx64
+                        " and nothing freed",
+                        phantom->event, phantom->address);
+      run->phantom_count--;
+      run->phantoms[i] = run->phantoms[run->phantom_count];
+      return;
+    }
+  }
+}
+
 /* The block that this allocation takes is never heard of again, and `block`, which is live for no known
    reason, is of the same request. Whether it is what the manager takes here: then the allocation was
    really of that block. */
@@ -104,6 +132,7 @@ static bool find_moved(struct ashlar_audit_run *run, const struct ashlar_audit_r
                         ", where the recording goes on with them",
                         request->bytes, block->address);
       ashlar_run_differ(run, request, block->address, false);
+      add_phantom(run, request);
       (void)ashlar_allocate_begin(run->manager, request->bytes, request->stream);
       return true;
     }
@@ -193,6 +222,18 @@ static void find_not_best(struct ashlar_audit_run *run, const struct ashlar_audi
   }
 }
 
+/* Whether the recorded block is the best without a segment that proves doubtful. */
+static bool is_explained_without(struct ashlar_audit_run *run,
+                                 const struct ashlar_audit_request *request,
+                                 const struct ashlar_step *step)
+{
+  if (step->kind != ASHLAR_STEP_DONE || !ashlar_run_suspect(run, step->slot)) {
+    return false;
+  }
+  const int32_t choice = ashlar_choose(run->manager, request->bytes, request->stream);
+  return choice >= 0 && run->manager->addr[choice] == request->address;
+}
+
 /* The recorded block and the manager's decision, which is undone, are not the same. */
 static void explain(struct ashlar_audit_run *run, const struct ashlar_audit_request *request,
                     const struct ashlar_step *step)
@@ -212,6 +253,9 @@ static void explain(struct ashlar_audit_run *run, const struct ashlar_audit_requ
                       "the address of the block is not a multiple of 512");
   } else if (!find_misplaced(run, request, segment)) {
     reason = excuse_place(run, request, step, &agrees);
+    if (reason == ASHLAR_OPEN_NONE && !agrees) {
+      agrees = is_explained_without(run, request, step);
+    }
     if (reason == ASHLAR_OPEN_NONE && !agrees) {
       find_not_best(run, request, step);
     }
@@ -235,32 +279,29 @@ static void explain(struct ashlar_audit_run *run, const struct ashlar_audit_requ
 
 /* The manager took the recorded block. */
 static void confirm(struct ashlar_audit_run *run, const struct ashlar_audit_request *request,
-                    const struct ashlar_step *step)
+                    struct ashlar_step step)
 {
+  const struct ashlar_conflict *conflict = ashlar_run_conflict(run, request->event);
+  if (conflict != NULL && conflict->kind == ASHLAR_CONFLICT_BLOCK && conflict->value == 0) {
+    ashlar_request_undo(run, &step);
+    if (find_moved(run, request)) {
+      return;
+    }
+    step = ashlar_allocate_begin(run->manager, request->bytes, request->stream);
+  }
   bool differs = false;
-  const enum ashlar_open_reason reason =
-      ashlar_open_after_match(run, request, step->slot, &differs);
+  const enum ashlar_open_reason reason = ashlar_open_after_match(run, request, step.slot, &differs);
   if (differs) {
     ashlar_audit_find(run->result, ASHLAR_RULE_BESTFIT, request->event, request->address,
                       "%" PRIu64 " bytes were placed here although a block of the same size in an "
                       "older segment was free",
                       request->bytes);
     ashlar_run_differ(run, request, request->address, false);
-    return;
-  }
-  if (reason != ASHLAR_OPEN_NONE) {
+  } else if (reason != ASHLAR_OPEN_NONE) {
     ashlar_run_undetermined(run, reason);
-    return;
+  } else {
+    ashlar_run_agree(run);
   }
-  const struct ashlar_conflict *conflict = ashlar_run_conflict(run, request->event);
-  if (conflict != NULL && conflict->kind == ASHLAR_CONFLICT_BLOCK && conflict->value == 0) {
-    ashlar_request_undo(run, step);
-    if (find_moved(run, request)) {
-      return;
-    }
-    (void)ashlar_allocate_begin(run->manager, request->bytes, request->stream);
-  }
-  ashlar_run_agree(run);
 }
 
 void ashlar_request_refuse(struct ashlar_audit_run *run, const struct ashlar_audit_request *request,
@@ -328,7 +369,7 @@ static void judge(struct ashlar_audit_run *run, const struct ashlar_audit_reques
     step = ashlar_allocate_begin(run->manager, request->bytes, request->stream);
   }
   if (is_doubtful(run, request->event)) {
-    confirm(run, request, &step);
+    confirm(run, request, step);
   } else {
     ashlar_run_agree(run);
   }
@@ -360,6 +401,9 @@ void ashlar_run_alloc(struct ashlar_audit_run *run, uint64_t event)
   if (reason != ASHLAR_OPEN_NONE) {
     count_stray(run, event, reason);
     return;
+  }
+  if (run->phantom_count > 0) {
+    find_phantom(run, &request);
   }
   judge(run, &request);
   if (event >= run->conflict_event) {

@@ -94,6 +94,11 @@ void ashlar_run_free_completed(struct ashlar_audit_run *run, uint64_t event)
     return;
   }
   check_free(run, event, slot);
+  if ((run->marks[slot] & (ASHLAR_MARK_PENDING | ASHLAR_MARK_OLD)) == 0 &&
+      run->history->has_requests) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_FREE, event, run->part->events[event].address,
+                      "its free was completed without having been requested");
+  }
   ashlar_run_release(run, slot);
 }
 

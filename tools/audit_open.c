@@ -152,7 +152,7 @@ static enum ashlar_open_reason gaps_after_match(struct ashlar_audit_run *run,
     }
     const uint64_t end = block->address + block->high + least;
     if (may_come_before(run, request->size, manager->age[block->slot], end - request->size, taken,
-                     manager->age[slot], manager->addr[slot])) {
+                        manager->age[slot], manager->addr[slot])) {
       reason = ASHLAR_OPEN_SIZE;
       if (greatest < taken) {
         narrow_below(run, block, request->size);
@@ -196,10 +196,9 @@ static enum ashlar_open_reason gaps_after_mismatch(struct ashlar_audit_run *run,
       break;
     }
     choice = ashlar_choose(manager, request->bytes, request->stream);
-    if (choice >= 0 &&
-        (choice == recorded || (manager->size[choice] == manager->size[recorded] &&
-                                are_ages_unknown(run, manager->age[choice],
-                                                 manager->age[recorded])))) {
+    if (choice >= 0 && (choice == recorded ||
+                        (manager->size[choice] == manager->size[recorded] &&
+                         are_ages_unknown(run, manager->age[choice], manager->age[recorded])))) {
       reason = ASHLAR_OPEN_SIZE;
       break;
     }
@@ -307,10 +306,11 @@ enum ashlar_open_reason ashlar_open_after_match(struct ashlar_audit_run *run,
     const enum tie tie =
         judge_tie(run, manager->list[slot], taken, manager->age[slot], manager->addr[slot]);
     if (tie != TIE_AGREES) {
+      run->ties_open += tie == TIE_OPEN ? 1 : 0;
       *differs = tie == TIE_DIFFERS;
       run->only_address +=
           *differs && !is_evidence(run, manager->list[slot], taken, manager->addr[slot]) ? 1 : 0;
-          return tie == TIE_OPEN ? ASHLAR_OPEN_AGE : ASHLAR_OPEN_NONE;
+      return tie == TIE_OPEN ? ASHLAR_OPEN_AGE : ASHLAR_OPEN_NONE;
     }
   }
   if (run->config.order == ASHLAR_ORDER_SEGMENT &&
@@ -331,6 +331,7 @@ static enum ashlar_open_reason tie_after_mismatch(struct ashlar_audit_run *run, 
     tie = judge_tie(run, manager->list[recorded], manager->size[recorded], manager->age[recorded],
                     manager->addr[recorded]);
   }
+  run->ties_open += tie == TIE_OPEN ? 1 : 0;
   *agrees = tie == TIE_AGREES;
   run->only_segment += tie == TIE_AGREES && !is_lower ? 1 : 0;
   run->only_address += tie == TIE_DIFFERS && is_lower ? 1 : 0;

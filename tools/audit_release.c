@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { LOOK_BACK = 1000 };
+enum { LOOK_BACK = 1000, TIES_LOOKED_AT = 64 };
 
 struct releases {
   struct ashlar_audit_run *run;
@@ -51,13 +51,14 @@ bool ashlar_run_came_late(const struct ashlar_audit_run *run, uint64_t event, in
     if (recorded->action != ASHLAR_ACTION_FREE_COMPLETED) {
       return false;
     }
+    /* A free right behind its request looks like one that did not wait, but where others did it need
+       not be. It is the last that may be late: what was requested before was waited for before. */
+    const bool is_late = is_late_free(run, event - back);
     if (recorded->address - manager->addr[slot] < manager->size[slot] &&
-        (is_released || !is_retried)) {
+        (is_released || !is_retried) && (is_late || run->history->has_late_frees)) {
       return true;
     }
-    /* A free right behind its request looks like one that did not wait, but need not be. It is the
-       last that may be late: what was requested before it was waited for before it. */
-    if (!is_late_free(run, event - back)) {
+    if (!is_late) {
       return false;
     }
   }
@@ -131,29 +132,14 @@ static bool is_whole(const struct ashlar_manager *manager, int32_t slot)
   return manager->state[slot] == ASHLAR_FREE && manager->prev[slot] < 0 && manager->next[slot] < 0;
 }
 
-/* Blocks that were inferred from a later free belong to a later segment at this address, if there is
-   one before that free: then they were never here. */
-static bool retract_later(struct ashlar_audit_run *run, const struct ashlar_segment_record *segment,
-                          uint64_t event)
+/* A segment that is not there afterwards was released indeed. Blocks in it that are known only from
+   their later free were never here then; those frees will be the findings. */
+static bool retract_blocks(struct ashlar_audit_run *run,
+                           const struct ashlar_segment_record *segment, uint64_t event)
 {
-  uint64_t next = event + 1;
-  while (next < run->part->event_count &&
-         (event_of(run, next)->action != ASHLAR_ACTION_SEGMENT_ALLOC ||
-          event_of(run, next)->address != segment->address)) {
-    next++;
-  }
-  ashlar_run_spend(run, next - event + run->history->block_count);
-  if (next == run->part->event_count) {
-    return false;
-  }
-  for (uint64_t i = 0; i < run->history->block_count; i++) {
-    const struct ashlar_old_block *block = &run->history->blocks[i];
-    if (block->is_held && block->address - segment->address < segment->size &&
-        block->freed_at > event && block->freed_at < next) {
-      return false;
-    }
-  }
-  return ashlar_run_retract(run, segment, segment->address, segment->size);
+  const struct ashlar_conflict *conflict = ashlar_run_conflict(run, event);
+  return (conflict == NULL || conflict->kind != ASHLAR_CONFLICT_RELEASE) &&
+         ashlar_run_retract(run, segment, segment->address, segment->size);
 }
 
 /* Faults of a release that do not depend on the order. True: it can be carried out. */
@@ -173,7 +159,7 @@ static bool check_release(struct ashlar_audit_run *run, struct ashlar_segment_re
     ashlar_audit_find(run->result, ASHLAR_RULE_STREAM, event, recorded->address,
                       "the segment was released on another stream than its own");
   }
-  if (!is_whole(run->manager, segment->slot) && !retract_later(run, segment, event)) {
+  if (!is_whole(run->manager, segment->slot) && !retract_blocks(run, segment, event)) {
     ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, recorded->address,
                       "the segment of %" PRIu64 " bytes was released although it is in use",
                       segment->size);
@@ -191,35 +177,74 @@ static bool is_tie(const struct ashlar_audit_run *run, int32_t one, int32_t othe
          manager->age[other] < run->old_ages;
 }
 
+/* Whether address order would have released another segment of the same size first. */
+static bool is_release_evidence(const struct ashlar_audit_run *run, int32_t slot)
+{
+  const struct ashlar_manager *manager = run->manager;
+  int32_t next = slot;
+  for (int looked_at = 0; looked_at < TIES_LOOKED_AT; looked_at++) {
+    next = ashlar_release_next(manager, next);
+    if (next < 0 || manager->list[next] != manager->list[slot] ||
+        manager->size[next] != manager->size[slot]) {
+      return false;
+    }
+    if (manager->addr[next] < manager->addr[slot]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* True: the segment that was expected proved doubtful and is gone; what is expected must be looked up
+   again. */
+static bool find_out_of_order(const struct releases *releases,
+                              const struct ashlar_segment_record *segment, uint64_t event)
+{
+  struct ashlar_audit_run *run = releases->run;
+  const struct ashlar_manager *manager = run->manager;
+  const int32_t expected = releases->expected;
+  if (expected < 0) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, segment->address,
+                      "released although nothing is left to release");
+    return false;
+  }
+  ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, segment->address,
+                    "released out of order: the next segment to release is at 0x%" PRIx64,
+                    manager->addr[expected]);
+  if (manager->size[segment->slot] == manager->size[expected] &&
+      manager->list[segment->slot] == manager->list[expected] &&
+      segment->address < manager->addr[expected]) {
+    run->only_address++;
+  }
+  return ashlar_run_suspect(run, expected);
+}
+
 /* Compares one release with the expected one, carries it out, and sees what is to come. */
 static void judge_release(struct releases *releases, struct ashlar_segment_record *segment,
                           uint64_t event)
 {
   struct ashlar_audit_run *run = releases->run;
   const int32_t slot = segment->slot;
-  const bool is_expected = slot == releases->expected;
   run->result->releases++;
-  if (!is_expected && !is_tie(run, releases->expected, slot) && !releases->is_excused) {
-    if (releases->expected >= 0) {
-      const struct ashlar_manager *manager = run->manager;
-      run->only_address += manager->size[slot] == manager->size[releases->expected] &&
-                                   manager->list[slot] == manager->list[releases->expected] &&
-                                   manager->addr[slot] < manager->addr[releases->expected]
-                               ? 1
-                               : 0;
-      ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, segment->address,
-                        "released out of order: the next segment to release is at 0x%" PRIx64,
-                        run->manager->addr[releases->expected]);
-    } else {
-      ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, segment->address,
-                        "released although nothing is left to release");
-    }
+  const bool is_expected = slot == releases->expected;
+  bool is_lost = false;
+  if (!is_expected && is_tie(run, releases->expected, slot)) {
+    run->ties_open++;
+  } else if (!is_expected && !releases->is_excused) {
+    is_lost = find_out_of_order(releases, segment, event);
+  }
+  if (is_expected && run->config.order == ASHLAR_ORDER_SEGMENT && is_release_evidence(run, slot)) {
+    run->only_segment++;
   }
   releases->released += segment->size;
   if (is_expected && releases->need == 0) {
     releases->expected = ashlar_release_next(run->manager, slot);
   }
   (void)ashlar_run_remove_segment(run, segment);
+  if (is_lost) {
+    releases->need = 0;
+    releases->expected = ashlar_release_next(run->manager, -1);
+  }
   if (is_expected && releases->need > 0) {
     releases->expected = releases->released < releases->need ? next_oversize(releases) : -1;
     if (releases->expected < 0 &&

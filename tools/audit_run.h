@@ -17,10 +17,11 @@
 
 /* What the audit knows of the block in a slot. */
 enum {
-  ASHLAR_MARK_PENDING = 1,    /* free requested, not completed */
-  ASHLAR_MARK_INFERRED = 2,   /* live before the recording, known only from its free */
-  ASHLAR_MARK_OPEN = 4,       /* its end is not known exactly; it is in `open` */
-  ASHLAR_MARK_UNREQUESTED = 8 /* the file does not say what was requested */
+  ASHLAR_MARK_PENDING = 1,     /* free requested, not completed */
+  ASHLAR_MARK_INFERRED = 2,    /* live before the recording, known only from its free */
+  ASHLAR_MARK_OPEN = 4,        /* its end is not known exactly; it is in `open` */
+  ASHLAR_MARK_UNREQUESTED = 8, /* the file does not say what was requested */
+  ASHLAR_MARK_OLD = 16 /* live before the recording: its free may have been requested then */
 };
 
 #define ASHLAR_ASKS_DEVICE UINT64_MAX /* in place of the address of a block */
@@ -49,6 +50,15 @@ struct ashlar_trial {
 
 enum { ASHLAR_TRIALS = 32 /* blocks freed on trial at a time */ };
 
+/* A block of the recording that the audit does not follow, because it takes its place for wrong. */
+struct ashlar_phantom {
+  uint64_t address;
+  uint64_t size;
+  uint64_t event;
+};
+
+enum { ASHLAR_PHANTOMS = 32 };
+
 /* An allocation being judged. */
 struct ashlar_audit_request {
   uint64_t event;   /* of the `alloc` */
@@ -76,11 +86,16 @@ struct ashlar_audit_run {
   uint64_t near_count;
   struct ashlar_trial trials[ASHLAR_TRIALS];
   uint64_t trial_count;
-  uint64_t conflict;       /* place in history->conflicts of the next one */
+  struct ashlar_phantom phantoms[ASHLAR_PHANTOMS];
+  uint64_t phantom_count;
+  uint64_t suspect;       /* address of the segment that was expected last, against the recording */
+  uint64_t suspect_count; /* how often in a row */
+  uint64_t conflict;      /* place in history->conflicts of the next one */
   uint64_t conflict_event; /* its event, ASHLAR_NO_EVENT: none */
   uint64_t first_event;    /* that tells of memory */
   uint64_t old_ages;       /* segments with a lower age were there before; 0 in address order */
   struct ashlar_live_table older; /* pairs of old segments, older one first, as (age << 32) + age */
+  uint64_t ties_open;    /* choices between segments of unknown age, and releases of such */
   uint64_t only_segment; /* decisions that segment order explains and address order does not */
   uint64_t only_address; /* the other way round; both are counted in segment order */
   uint64_t steps_left;   /* of searches that only damage makes necessary, see ashlar_run_spend */
@@ -123,6 +138,11 @@ struct ashlar_segment_record *ashlar_run_add_segment(struct ashlar_audit_run *ru
 /* Removes a segment; one that the manager holds must be one free block, else nothing happens and
    false is returned. */
 bool ashlar_run_remove_segment(struct ashlar_audit_run *run, struct ashlar_segment_record *segment);
+
+/* Tells that the manager wanted the free block in `slot` and the recording did not. True: it is a whole
+   segment that nothing but its later release tells of, this has happened again and again, and it was
+   removed. That release will be the finding. */
+bool ashlar_run_suspect(struct ashlar_audit_run *run, int32_t slot);
 
 /* Puts the recorded block where the recording has it; live blocks in its way are freed. Where that is
    not possible it becomes a stray. */

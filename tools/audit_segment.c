@@ -120,6 +120,7 @@ static void judge_needless(struct ashlar_audit_run *run, const struct new_segmen
                       " bytes although the free block at 0x%" PRIx64 " may serve them",
                       request->bytes, step->address);
     ashlar_run_differ(run, request, step->address, true);
+    (void)ashlar_run_suspect(run, step->slot);
   }
   adopt_with_segment(run, segment, request);
 }

@@ -24,12 +24,6 @@ static bool is_plain(const struct ashlar_segment *segment)
   return segment->pool == 0 && !segment->is_expandable;
 }
 
-static bool is_segment_size(const struct ashlar_config *config, uint64_t size)
-{
-  return size == ASHLAR_SMALL_SEGMENT || size == config->large_segment_size ||
-         (size >= ASHLAR_LARGE_EXACT && size % ASHLAR_LARGE_STEP == 0);
-}
-
 static void check_segment_size(const struct checking *check)
 {
   const struct ashlar_segment *segment = check->segment;
@@ -43,7 +37,7 @@ static void check_segment_size(const struct checking *check)
   if (!is_plain(segment)) {
     return;
   }
-  if (!is_segment_size(check->config, size)) {
+  if (!ashlar_history_is_segment_size(check->config, size)) {
     ashlar_audit_find(check->result, ASHLAR_RULE_SIZE, ASHLAR_NO_EVENT, segment->address,
                       "no request leads to a segment of %" PRIu64 " bytes", size);
   } else if (segment->type != ASHLAR_SEGMENT_UNTYPED &&
@@ -57,7 +51,7 @@ static void check_segment_size(const struct checking *check)
 /* Whether the allocator leaves a block of this size unsplit for a rounded request. */
 static bool is_unsplit(const struct checking *check, uint64_t size, uint64_t rounded)
 {
-  const int32_t pool = ashlar_history_segment_pool(check->segment->total_size);
+  const int32_t pool = ashlar_history_listed_pool(check->config, check->segment);
   const uint64_t limit = check->config->max_split_size;
   if (ashlar_should_split(pool, size, rounded, limit) != 0) {
     return false;
@@ -83,7 +77,7 @@ static void check_request(const struct checking *check, const struct ashlar_bloc
                       "a block of %" PRIu64 " bytes was not split for a request of %" PRIu64,
                       block->size, block->requested_size);
   }
-  if (ashlar_pool_class(rounded) != ashlar_history_segment_pool(check->segment->total_size)) {
+  if (ashlar_pool_class(rounded) != ashlar_history_listed_pool(check->config, check->segment)) {
     ashlar_audit_find(check->result, ASHLAR_RULE_POOL, ASHLAR_NO_EVENT, block->address,
                       "a request of %" PRIu64
                       " bytes is served by the pool of a segment of %" PRIu64 " bytes",

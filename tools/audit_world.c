@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_UNKNOWN = -1, STREAM_REFUSED = -2 };
+enum { STREAM_UNKNOWN = -1, STREAM_REFUSED = -2, SUSPICIONS = 3 };
 
 #define STEPS UINT64_C(1000000000)
 #define STEPS_AN_EVENT 64
@@ -110,6 +110,19 @@ bool ashlar_run_remove_segment(struct ashlar_audit_run *run, struct ashlar_segme
   }
   ashlar_segments_remove(&run->segments, segment);
   return true;
+}
+
+bool ashlar_run_suspect(struct ashlar_audit_run *run, int32_t slot)
+{
+  const struct ashlar_manager *manager = run->manager;
+  struct ashlar_segment_record *segment = ashlar_segments_find(&run->segments, manager->addr[slot]);
+  if (segment == NULL || !segment->is_inferred || segment->slot != slot ||
+      segment->generation != manager->generation[slot] || segment->size != manager->size[slot]) {
+    return false; /* the generation would have changed with any allocation from it */
+  }
+  run->suspect_count = run->suspect == segment->address ? run->suspect_count + 1 : 1;
+  run->suspect = segment->address;
+  return run->suspect_count >= SUSPICIONS && ashlar_run_remove_segment(run, segment);
 }
 
 bool ashlar_run_add_stray(struct ashlar_audit_run *run, uint64_t address, uint64_t requested,
@@ -311,6 +324,7 @@ static void place_segments(struct ashlar_audit_run *run)
     const struct ashlar_placement placed = ashlar_segment_add(
         run->manager, record->address, record->size, (int32_t)record->class, stream);
     record->slot = placed.slot;
+    record->generation = placed.slot < 0 ? 0 : run->manager->generation[placed.slot];
     if (placed.status != ASHLAR_OK) {
       run->blind = ASHLAR_OPEN_CAPACITY;
     }
@@ -367,6 +381,7 @@ static void place_blocks(struct ashlar_audit_run *run)
     if (before < 0) {
       continue;
     }
+    run->marks[before] |= ASHLAR_MARK_OLD;
     if (block->freed_at != ASHLAR_NO_EVENT) {
       run->marks[before] |= ASHLAR_MARK_INFERRED;
     } else if (block->requested == 0) {

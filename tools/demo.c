@@ -15,6 +15,7 @@
 #include "tools/replay.h"
 #include "tools/replay_report.h"
 #include "tools/requests.h"
+#include "tools/snapshot_reader.h"
 #include "tools/snapshot_writer.h"
 
 static const char DATA[] = "tests/data/transformer-training.trace";
@@ -28,7 +29,7 @@ struct figures {
 
 /* --- the two halves --- */
 
-static bool print_replay(const struct ashlar_requests *requests, const char *data,
+static bool print_replay(const struct ashlar_requests *requests, const char *name,
                          const char *snapshot_file, struct figures *figures, FILE *out,
                          struct ashlar_error *error)
 {
@@ -38,7 +39,7 @@ static bool print_replay(const struct ashlar_requests *requests, const char *dat
       .call_cost = ASHLAR_REPLAY_CALL_COST,
       .max_entries = UINT64_MAX,
   };
-  const struct ashlar_replay_subject subject = {data, requests};
+  const struct ashlar_replay_subject subject = {name, requests};
   struct ashlar_replay replay;
   struct ashlar_snapshot snapshot;
   if (!ashlar_replay_run(requests, &options, &replay, &snapshot, error)) {
@@ -59,11 +60,18 @@ static bool print_audit(const char *snapshot_file, struct figures *figures, FILE
                         struct ashlar_error *error)
 {
   const struct ashlar_audit_options options = {.order = ASHLAR_AUDIT_ORDER_AUTO};
-  struct ashlar_audit audit;
-  if (!ashlar_audit_file(snapshot_file, &options, &audit, error)) {
+  struct ashlar_snapshot snapshot;
+  struct ashlar_audit audit = {0};
+  if (!ashlar_snapshot_read_file(snapshot_file, &snapshot, error)) {
     return false;
   }
-  bool is_done = ashlar_audit_print_text(out, &audit);
+  const bool is_audited =
+      ashlar_audit_snapshot(&snapshot, "audit of the snapshot", &options, &audit, error);
+  ashlar_snapshot_free(&snapshot);
+  if (!is_audited) {
+    return false;
+  }
+  const bool is_printed = ashlar_audit_print_text(out, &audit);
   for (uint64_t i = 0; i < audit.device_count; i++) {
     figures->allocations += audit.devices[i].allocations;
     figures->agree += audit.devices[i].agree;
@@ -72,7 +80,7 @@ static bool print_audit(const char *snapshot_file, struct figures *figures, FILE
     figures->status = ASHLAR_STATUS_FINDINGS;
   }
   ashlar_audit_free(&audit);
-  return is_done || ashlar_error_set(error, 0, "the report cannot be written");
+  return is_printed || ashlar_error_set(error, 0, "the report cannot be written");
 }
 
 /* --- together --- */
@@ -96,12 +104,12 @@ static char *make_file(void)
   return name;
 }
 
-static int show(const struct ashlar_requests *requests, const char *data, const char *snapshot_file,
+static int show(const struct ashlar_requests *requests, const char *name, const char *snapshot_file,
                 FILE *out, FILE *err)
 {
   struct figures figures = {0};
   struct ashlar_error error = {0};
-  if (!print_replay(requests, data, snapshot_file, &figures, out, &error) ||
+  if (!print_replay(requests, name, snapshot_file, &figures, out, &error) ||
       fprintf(out, "\n") < 0 || !print_audit(snapshot_file, &figures, out, &error)) {
     (void)fprintf(err, "ashlar demo: %s\n", error.text);
     return ASHLAR_STATUS_UNUSABLE;
@@ -115,7 +123,7 @@ static int show(const struct ashlar_requests *requests, const char *data, const 
   return figures.status;
 }
 
-int ashlar_demo(const char *data, FILE *out, FILE *err)
+int ashlar_demo(const char *data, const char *name, FILE *out, FILE *err)
 {
   struct ashlar_requests requests;
   struct ashlar_error error = {0};
@@ -127,7 +135,7 @@ int ashlar_demo(const char *data, FILE *out, FILE *err)
   if (snapshot_file == NULL) {
     (void)fprintf(err, "ashlar demo: no temporary file can be made\n");
   } else {
-    status = show(&requests, data, snapshot_file, out, err);
+    status = show(&requests, name, snapshot_file, out, err);
     (void)unlink(snapshot_file);
   }
   free(snapshot_file);
@@ -189,14 +197,14 @@ int ashlar_command_demo(int argc, char **argv, FILE *out, FILE *err)
     return ASHLAR_STATUS_CLEAN;
   }
   if (arguments.data != NULL) {
-    return ashlar_demo(arguments.data, out, err);
+    return ashlar_demo(arguments.data, arguments.data, out, err);
   }
   char *data = default_data();
   if (data == NULL) {
     (void)fprintf(err, "ashlar demo: out of memory\n");
     return ASHLAR_STATUS_UNUSABLE;
   }
-  const int status = ashlar_demo(data, out, err);
+  const int status = ashlar_demo(data, DATA, out, err);
   free(data);
   return status;
 }

@@ -27,6 +27,22 @@ int32_t ashlar_history_segment_pool(uint64_t size)
   return size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
 }
 
+bool ashlar_history_is_segment_size(const struct ashlar_config *config, uint64_t size)
+{
+  return size == ASHLAR_SMALL_SEGMENT || size == config->large_segment_size ||
+         (size >= ASHLAR_LARGE_EXACT && size % ASHLAR_LARGE_STEP == 0);
+}
+
+int32_t ashlar_history_listed_pool(const struct ashlar_config *config,
+                                   const struct ashlar_segment *segment)
+{
+  if (ashlar_history_is_segment_size(config, segment->total_size) ||
+      segment->type == ASHLAR_SEGMENT_UNTYPED) {
+    return ashlar_history_segment_pool(segment->total_size);
+  }
+  return segment->type == ASHLAR_SEGMENT_SMALL ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+}
+
 uint64_t ashlar_history_next(const struct ashlar_device_part *part, uint64_t from)
 {
   while (from < part->event_count && (part->events[from].action == ASHLAR_ACTION_OTHER ||
@@ -46,7 +62,7 @@ void ashlar_history_free(struct ashlar_history *history)
 
 /* --- the final state, as listed --- */
 
-static uint8_t reason_of_segment(const struct ashlar_segment *segment)
+static uint8_t reason_of_segment(const struct ashlar_segment *segment, uint64_t size)
 {
   if (segment->is_expandable) {
     return ASHLAR_OPEN_GROWABLE;
@@ -54,7 +70,7 @@ static uint8_t reason_of_segment(const struct ashlar_segment *segment)
   if (segment->pool != 0) {
     return ASHLAR_OPEN_POOL;
   }
-  if (segment->address % ASHLAR_GRANULE != 0 || segment->total_size % ASHLAR_GRANULE != 0) {
+  if (segment->address % ASHLAR_GRANULE != 0 || size % ASHLAR_GRANULE != 0) {
     return ASHLAR_OPEN_SEGMENT;
   }
   return ASHLAR_OPEN_NONE;
@@ -77,18 +93,33 @@ static bool list_blocks(struct rebuilding *work, const struct ashlar_segment *se
   return true;
 }
 
+/* Bytes to follow a listed segment with: those of its blocks where they make sense and its own size
+   does not. */
+static uint64_t followed_size(const struct rebuilding *work, const struct ashlar_segment *segment)
+{
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < segment->block_count; i++) {
+    sum += work->part->snapshot->blocks[segment->first_block + i].size;
+  }
+  return !ashlar_history_is_segment_size(work->config, segment->total_size) &&
+                 ashlar_history_is_segment_size(work->config, sum)
+             ? sum
+             : segment->total_size;
+}
+
 static bool list_final_state(struct rebuilding *work)
 {
   for (uint64_t i = 0; i < work->part->segment_count; i++) {
     const struct ashlar_segment *segment = &work->part->snapshot->segments[work->part->segments[i]];
+    const uint64_t size = followed_size(work, segment);
     const struct ashlar_segment_record record = {
         .address = segment->address,
-        .size = segment->total_size,
+        .size = size,
         .slot = -1,
         .stream = segment->stream,
         .pool = segment->pool,
-        .class = (uint8_t)ashlar_history_segment_pool(segment->total_size),
-        .reason = reason_of_segment(segment),
+        .class = (uint8_t)ashlar_history_listed_pool(work->config, segment),
+        .reason = reason_of_segment(segment, size),
         .is_old = true,
     };
     if (segment->is_expandable) {
@@ -126,6 +157,16 @@ static bool note_conflict(struct rebuilding *work, uint64_t event, enum ashlar_c
   return true;
 }
 
+/* Whether the allocator may give a block of this size to a request. */
+static bool is_size_for(const struct ashlar_config *config, uint64_t size, uint64_t requested)
+{
+  const uint64_t rounded = ashlar_history_rounded(config, requested);
+  return rounded > 0 && rounded <= size &&
+         ashlar_should_split(ashlar_pool_class(rounded), size, rounded, config->max_split_size) ==
+             0 &&
+         (rounded < config->max_split_size || size - rounded < config->oversize_slack);
+}
+
 /* Whether the allocation can be that of the block that is live afterwards. A listed block may tell a
    wrong request, or none; then its size decides. */
 static bool is_same_block(const struct rebuilding *work, const struct ashlar_live *entry,
@@ -134,10 +175,9 @@ static bool is_same_block(const struct rebuilding *work, const struct ashlar_liv
   if (entry->requested == recorded->size) {
     return true;
   }
-  const uint64_t rounded = ashlar_history_rounded(work->config, recorded->size);
-  return entry->event == ASHLAR_NO_EVENT && rounded <= entry->size &&
-         entry->size - rounded <= work->config->oversize_slack &&
-         ashlar_pool_class(rounded) == ashlar_pool_class(entry->size);
+  return entry->event == ASHLAR_NO_EVENT &&
+         (entry->requested == 0 || !is_size_for(work->config, entry->size, entry->requested)) &&
+         is_size_for(work->config, entry->size, recorded->size);
 }
 
 static bool undo_alloc(struct rebuilding *work, uint64_t event)
@@ -160,6 +200,10 @@ static bool undo_free(struct rebuilding *work, uint64_t event)
   struct ashlar_live *entry = ashlar_live_add(&work->live, recorded->address);
   if (entry == NULL) {
     return false;
+  }
+  if (event == 0 || work->part->events[event - 1].action != ASHLAR_ACTION_FREE_REQUESTED ||
+      work->part->events[event - 1].address != recorded->address) {
+    work->history->has_late_frees = true;
   }
   entry->requested = recorded->size;
   entry->size = 0;
@@ -220,8 +264,15 @@ static bool undo_segment_free(struct rebuilding *work, uint64_t event)
   } else if (record.address % ASHLAR_GRANULE != 0 || record.size % ASHLAR_GRANULE != 0) {
     record.reason = ASHLAR_OPEN_SEGMENT;
   }
-  /* One that exists afterwards as well was not freed here; going forwards, that is a finding. */
-  return ashlar_segments_add(&work->history->segments, &record) != ASHLAR_SEGMENTS_NO_MEMORY;
+  record.is_inferred = true;
+  switch (ashlar_segments_add(&work->history->segments, &record)) {
+  case ASHLAR_SEGMENTS_ADDED:
+    return true;
+  case ASHLAR_SEGMENTS_OVERLAP:
+    return note_conflict(work, event, ASHLAR_CONFLICT_RELEASE, 0);
+  default:
+    return false;
+  }
 }
 
 static bool undo_event(struct rebuilding *work, uint64_t event)
@@ -231,6 +282,9 @@ static bool undo_event(struct rebuilding *work, uint64_t event)
     return undo_alloc(work, event);
   case ASHLAR_ACTION_FREE_COMPLETED:
     return undo_free(work, event);
+  case ASHLAR_ACTION_FREE_REQUESTED:
+    work->history->has_requests = true;
+    return true;
   case ASHLAR_ACTION_SEGMENT_ALLOC:
     return undo_segment_alloc(work, event);
   case ASHLAR_ACTION_SEGMENT_FREE:
@@ -334,6 +388,9 @@ static void settle_blocks(struct rebuilding *work)
     if (kept == 0 || !blocks[kept - 1].is_held ||
         block.address - blocks[kept - 1].address >= blocks[kept - 1].low) {
       blocks[kept++] = block;
+    } else if (blocks[kept - 1].freed_at != ASHLAR_NO_EVENT && i + 1 < history->block_count &&
+               blocks[i + 1].address - blocks[kept - 1].address < blocks[kept - 1].low) {
+      blocks[kept - 1] = block; /* one that is in the way of two is the odd one */
     }
   }
   history->block_count = kept;

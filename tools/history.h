@@ -46,7 +46,7 @@ enum ashlar_conflict_kind {
   ASHLAR_CONFLICT_SEGMENT,       /* segment_alloc: neither freed later nor listed */
   ASHLAR_CONFLICT_SEGMENT_SIZE,  /* segment_alloc: `value` is the size it has later */
   ASHLAR_CONFLICT_SEGMENT_PLACE, /* segment_alloc: `value` is the address it has later */
-  ASHLAR_CONFLICT_NONE
+  ASHLAR_CONFLICT_RELEASE,       /* segment_free: the segment is there afterwards */
 };
 
 struct ashlar_conflict {
@@ -62,7 +62,9 @@ struct ashlar_history {
   struct ashlar_segment_set segments;
   struct ashlar_conflict *conflicts; /* ascending by event; the last ones of the trace at most */
   uint64_t conflict_count;
-  bool is_growable; /* growable segments, whose blocks the manager of this part does not hold */
+  bool has_requests; /* requests of frees are recorded; a recording may leave out kinds of events */
+  bool has_late_frees; /* some free completed apart from its request: streams were waited for */
+  bool is_growable;    /* growable segments, whose blocks the manager of this part does not hold */
 };
 
 /* Rebuilds the state; *history is overwritten and is the caller's to free with ashlar_history_free.
@@ -77,6 +79,13 @@ uint64_t ashlar_history_rounded(const struct ashlar_config *config, uint64_t byt
 
 /* Pool of a segment, which its size tells: ASHLAR_POOL_SMALL or ASHLAR_POOL_LARGE. */
 int32_t ashlar_history_segment_pool(uint64_t size);
+
+/* Whether a request can lead to a segment of this size. */
+bool ashlar_history_is_segment_size(const struct ashlar_config *config, uint64_t size);
+
+/* Pool of a listed segment: by its size or, where that is none a segment has, by its type. */
+int32_t ashlar_history_listed_pool(const struct ashlar_config *config,
+                                   const struct ashlar_segment *segment);
 
 /* Index of the first event from `from` on that tells of memory; event_count where there is none.
    Annotations, snapshots and unknown actions are passed over. */

@@ -28,13 +28,15 @@ enum ashlar_open_reason {
 
 struct ashlar_segment_record {
   uint64_t address;
-  uint64_t size;   /* bytes, > 0 */
-  int32_t slot;    /* first block in the manager, -1: not held by it */
-  uint16_t stream; /* index into ashlar_snapshot.streams */
-  uint16_t pool;   /* index into ashlar_snapshot.pools */
-  uint8_t class;   /* ASHLAR_POOL_SMALL or ASHLAR_POOL_LARGE */
-  uint8_t reason;  /* why its allocations are not judged, enum ashlar_open_reason; 0: they are */
-  bool is_old;     /* was there before the first event */
+  uint64_t size;       /* bytes, > 0 */
+  int32_t slot;        /* first block in the manager, -1: not held by it */
+  uint32_t generation; /* of that block when the segment was made */
+  uint16_t stream;     /* index into ashlar_snapshot.streams */
+  uint16_t pool;       /* index into ashlar_snapshot.pools */
+  uint8_t class;       /* ASHLAR_POOL_SMALL or ASHLAR_POOL_LARGE */
+  uint8_t reason;   /* why its allocations are not judged, enum ashlar_open_reason; 0: they are */
+  bool is_old;      /* was there before the first event */
+  bool is_inferred; /* known only because it is released later */
 };
 
 /* A zeroed struct is a valid empty set. */

@@ -322,8 +322,8 @@ static bool run_and_clean(struct ashlar_replaying *work,
 static void decide_releases(const struct ashlar_replaying *asked,
                             const struct ashlar_replay_options *options)
 {
-  struct ashlar_replay replay;
-  struct ashlar_error error;
+  struct ashlar_replay replay = {0};
+  struct ashlar_error error = {0};
   struct ashlar_replay_options as_recorded = *options;
   struct ashlar_replaying work = {
       .requests = asked->requests,

@@ -21,7 +21,7 @@ def ashlar_lint(includes = [], tests = False):
     for check in _CHECKS:
         native.sh_test(
             name = "lint_" + check,
-            size = "medium",
+            timeout = "long",
             srcs = ["//tools/bazel:lint.sh"],
             args = [check + ("-tests" if tests else ""), "$(locations :sources)"],
             data = [":sources", "//:.clang-format", "//:.clang-tidy"] + includes,

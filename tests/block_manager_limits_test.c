@@ -1,0 +1,239 @@
+/* block_manager_limits_test.c - the ends of what a manager can hold, and what it counts.
+ *
+ * Works at every capacity: at the largest the tables are filled to the last of two million slots.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/core_check.h"
+#include "tests/manager_support.h"
+#include "tests/storage.h"
+
+#define SEGMENT (UINT64_C(1) << 33) /* where segments are added by hand */
+
+/* --- running out of slots --- */
+
+/* Slots that are left: spare, or never used. */
+static int32_t slots_left(const struct ashlar_manager *m)
+{
+  return m->spare_count + (ASHLAR_SLOTS - m->top);
+}
+
+/* Adds segments of 512 bytes, ascending, until so many slots are left. */
+static void fill(struct fixture *f, int32_t left, uint64_t address)
+{
+  while (slots_left(f->m) > left) {
+    if (ashlar_segment_add(f->m, address, 512, ASHLAR_POOL_SMALL, 1).status != ASHLAR_OK) {
+      fail_msg("%d slots are left", (int)slots_left(f->m));
+    }
+    address += 1024;
+  }
+}
+
+/* What needs slots is refused where they are not left, and changes nothing; frees always work. */
+static void slots_run_out(void **state)
+{
+  struct fixture *f = *state;
+  const struct ashlar_step first = must_allocate(f, 512, 0);
+  const struct ashlar_step second = must_allocate(f, 512, 0);
+  const struct ashlar_step third = must_allocate(f, 512, 0);
+  const int32_t rest = ashlar_block(f->m, third.slot).next;
+  const uint64_t inside = third.address + 1024;
+  fill(f, 1, SEGMENT);
+  remember(f);
+  must_refuse(ashlar_allocate_begin(f->m, 512, 0), ASHLAR_ERROR_CAPACITY);
+  must_refuse(ashlar_allocate_begin(f->m, 64 * MIB, 1), ASHLAR_ERROR_CAPACITY);
+  assert_int_equal(ashlar_allocate_at(f->m, rest, inside, 512, 1).status, ASHLAR_ERROR_CAPACITY);
+  must_keep_blocks(f); /* the last slot may have been made spare */
+  remember(f);
+  must_refuse(ashlar_allocate_begin(f->m, 512, 0), ASHLAR_ERROR_CAPACITY);
+  assert_int_equal(ashlar_allocate_at(f->m, rest, inside, 512, 1).status, ASHLAR_ERROR_CAPACITY);
+  assert_int_equal(ashlar_allocate_at(f->m, rest, inside, 512, 1).slot, -1);
+  must_be_unchanged(f);
+
+  fill(f, 0, SEGMENT - 512);
+  remember(f);
+  assert_int_equal(ashlar_segment_add(f->m, MIB, 512, 0, 0).status, ASHLAR_ERROR_CAPACITY);
+  assert_int_equal(ashlar_segment_add(f->m, MIB, 512, 0, 0).slot, -1);
+  assert_int_equal(ashlar_resize(f->m, third.slot, 1024), ASHLAR_ERROR_CAPACITY);
+  must_refuse(ashlar_allocate_begin(f->m, 512, 0), ASHLAR_ERROR_CAPACITY);
+  must_be_unchanged(f);
+
+  must_free(f, second.slot); /* between two blocks in use: no slot comes back */
+  assert_int_equal(slots_left(f->m), 0);
+  must_free(f, first.slot); /* joined */
+  assert_int_equal(slots_left(f->m), 1);
+  assert_int_equal(ashlar_resize(f->m, third.slot, 1024), ASHLAR_OK);
+  must_free(f, third.slot); /* joined on both sides */
+  assert_int_equal(slots_left(f->m), 3);
+  (void)must_allocate(f, 1024, 0);
+  check_whole(f->m);
+}
+
+/* A request that is in flight has its slots: for the new segment, and for the rest that is split off it. */
+static void the_last_slots_serve_a_request(void **state)
+{
+  struct fixture *f = *state;
+  struct ashlar_step step;
+  fill(f, 2, SEGMENT);
+  step = must_allocate(f, 512, 0);
+  assert_int_equal(slots_left(f->m), 0);
+  assert_int_equal(ashlar_block(f->m, ashlar_block(f->m, step.slot).next).state, ASHLAR_FREE);
+  must_refuse(ashlar_allocate_begin(f->m, 512, 0), ASHLAR_ERROR_CAPACITY);
+  must_free(f, step.slot);
+  assert_int_equal(slots_left(f->m), 1);
+  /* the highest first, which costs the free index nothing */
+  for (int32_t slot = ashlar_slot_limit(f->m) - 1; slot >= 0; slot--) {
+    const enum ashlar_status expected =
+        ashlar_block(f->m, slot).state == ASHLAR_FREE ? ASHLAR_OK : ASHLAR_ERROR_SLOT;
+    assert_int_equal(ashlar_segment_remove(f->m, slot), expected);
+  }
+  assert_int_equal(slots_left(f->m), ASHLAR_SLOTS);
+  assert_int_equal(f->m->free_bytes, 0);
+  check_whole(f->m);
+}
+
+/* Blocks until no more fit the tables, freed in the reverse order: every slot is there again. */
+static void many_blocks_in_use(void **state)
+{
+  struct fixture *f = *state;
+  struct ashlar_step step = must_allocate(f, 512, 0);
+  int32_t last = -1;
+  int32_t count = 0;
+  while (step.kind == ASHLAR_STEP_DONE) {
+    last = step.slot;
+    count++;
+    step = ashlar_pretend_allocate(f->m, &f->device, 512, 0);
+  }
+  must_refuse(step, ASHLAR_ERROR_CAPACITY);
+  assert_int_equal(slots_left(f->m), 1);
+  assert_int_equal(count, ASHLAR_SLOTS - 1 - f->m->free_count);
+  check_whole(f->m);
+  for (int32_t slot = last; slot != -1;) {
+    const int32_t before = ashlar_block(f->m, slot).prev;
+    must_free(f, slot);
+    slot = before;
+  }
+  check_whole(f->m);
+  print_message("%d blocks in use\n", (int)count);
+}
+
+/* --- generations --- */
+
+static void generations_wrap(void **state)
+{
+  struct fixture *f = *state;
+  struct ashlar_step step = must_allocate(f, 2 * MIB, 0);
+  must_free(f, step.slot);
+  f->m->generation[step.slot] = UINT32_MAX - 1;
+  step = must_allocate(f, 2 * MIB, 0);
+  assert_int_equal(step.generation, UINT32_MAX);
+  assert_int_equal(ashlar_free(f->m, step.slot, 0), ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_free(f->m, step.slot, UINT32_MAX), ASHLAR_OK);
+  step = must_allocate(f, 2 * MIB, 0);
+  assert_int_equal(step.generation, 0);
+  assert_int_equal(ashlar_free(f->m, step.slot, UINT32_MAX), ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_free(f->m, step.slot, 0), ASHLAR_OK);
+  check_whole(f->m);
+}
+
+/* --- counters --- */
+
+static void must_count(struct ashlar_counter counter, struct ashlar_counter expected)
+{
+  assert_int_equal(counter.current, expected.current);
+  assert_int_equal(counter.peak, expected.peak);
+  assert_int_equal(counter.allocated, expected.allocated);
+  assert_int_equal(counter.freed, expected.freed);
+}
+
+/* Counters stop at the ends instead of wrapping. */
+static void counters_saturate(void **state)
+{
+  const struct ashlar_counter full = {UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX - 1, 7};
+  const struct ashlar_counter tired = {5, 9, 9, UINT64_MAX - 1};
+  (void)state;
+  must_count(ashlar_counter_increase(full, 1),
+             (struct ashlar_counter){UINT64_MAX, UINT64_MAX, UINT64_MAX, 7});
+  must_count(ashlar_counter_increase(full, 2),
+             (struct ashlar_counter){UINT64_MAX, UINT64_MAX, UINT64_MAX, 7});
+  must_count(ashlar_counter_increase(full, UINT64_MAX),
+             (struct ashlar_counter){UINT64_MAX, UINT64_MAX, UINT64_MAX, 7});
+  must_count(ashlar_counter_decrease(tired, 5), (struct ashlar_counter){0, 9, 9, UINT64_MAX});
+  must_count(ashlar_counter_decrease(tired, 6), (struct ashlar_counter){0, 9, 9, UINT64_MAX});
+  must_count(ashlar_counter_decrease(tired, 0), tired);
+  must_count(ashlar_counter_increase(tired, 3), (struct ashlar_counter){8, 9, 12, UINT64_MAX - 1});
+  must_count(ashlar_counter_increase(tired, 5),
+             (struct ashlar_counter){10, 10, 14, UINT64_MAX - 1});
+}
+
+/* A short history with every counter worked out by hand. Sizes: a is 1000 bytes in 1024; b, c, d 512 each; e 4 MiB. */
+static void counters_by_hand(void **state)
+{
+  struct fixture *f = *state;
+  static const uint64_t rest = 2 * MIB - 1024; /* behind a */
+  static const struct {
+    size_t kind;
+    size_t column;
+    struct ashlar_counter counter;
+  } rows[] = {
+      /* after: a, b, c, d, e in; b, d, c out, which joins all three and the rest; a new f of 100 bytes, where b was */
+      {ASHLAR_STAT_ALLOCATION, ASHLAR_STAT_ALL, {3, 5, 6, 3}},
+      {ASHLAR_STAT_ALLOCATION, ASHLAR_STAT_SMALL, {2, 4, 5, 3}},
+      {ASHLAR_STAT_ALLOCATION, ASHLAR_STAT_LARGE, {1, 1, 1, 0}},
+      {ASHLAR_STAT_ACTIVE, ASHLAR_STAT_ALL, {3, 5, 6, 3}},
+      {ASHLAR_STAT_SEGMENT, ASHLAR_STAT_ALL, {2, 2, 2, 0}},
+      {ASHLAR_STAT_SEGMENT, ASHLAR_STAT_SMALL, {1, 1, 1, 0}},
+      {ASHLAR_STAT_SEGMENT, ASHLAR_STAT_LARGE, {1, 1, 1, 0}},
+      {ASHLAR_STAT_ALLOCATED_BYTES, ASHLAR_STAT_SMALL, {1536, 2560, 3072, 1536}},
+      {ASHLAR_STAT_ALLOCATED_BYTES, ASHLAR_STAT_LARGE, {4 * MIB, 4 * MIB, 4 * MIB, 0}},
+      {ASHLAR_STAT_ACTIVE_BYTES,
+       ASHLAR_STAT_ALL,
+       {4 * MIB + 1536, 4 * MIB + 2560, 4 * MIB + 3072, 1536}},
+      {ASHLAR_STAT_RESERVED_BYTES, ASHLAR_STAT_ALL, {22 * MIB, 22 * MIB, 22 * MIB, 0}},
+      {ASHLAR_STAT_REQUESTED_BYTES,
+       ASHLAR_STAT_SMALL,
+       {1100, 1000 + 1536, 1000 + 1536 + 100, 1536}},
+      /* the rest; +1 for b; d joins the rest: no change; c joins b and the rest: -1; f: no change */
+      {ASHLAR_STAT_INACTIVE_SPLIT, ASHLAR_STAT_SMALL, {1, 2, 2, 1}},
+      {ASHLAR_STAT_INACTIVE_SPLIT, ASHLAR_STAT_LARGE, {1, 1, 1, 0}},
+      /* rest in; b, c, d out of it; b, d, c back; f out of it */
+      {ASHLAR_STAT_INACTIVE_SPLIT_BYTES, ASHLAR_STAT_SMALL, {rest - 512, rest, rest + 1536, 2048}},
+      {ASHLAR_STAT_INACTIVE_SPLIT_BYTES, ASHLAR_STAT_LARGE, {16 * MIB, 16 * MIB, 16 * MIB, 0}},
+  };
+  struct ashlar_step b;
+  struct ashlar_step c;
+  struct ashlar_step d;
+  (void)must_allocate(f, 1000, 0);
+  b = must_allocate(f, 512, 0);
+  c = must_allocate(f, 512, 0);
+  d = must_allocate(f, 512, 0);
+  (void)must_allocate(f, 4 * MIB, 0);
+  must_free(f, b.slot);
+  must_free(f, d.slot);
+  must_free(f, c.slot);
+  assert_int_equal(must_allocate(f, 100, 0).address, b.address);
+  check_whole(f->m);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    must_count(counter_of(f->m, rows[i].kind, rows[i].column), rows[i].counter);
+  }
+  assert_int_equal(f->m->device_allocs, 2);
+  assert_int_equal(f->m->device_frees, 0);
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, fixture_start, fixture_stop)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      EACH(slots_run_out),      EACH(the_last_slots_serve_a_request),
+      EACH(many_blocks_in_use), EACH(generations_wrap),
+      EACH(counters_saturate),  EACH(counters_by_hand),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

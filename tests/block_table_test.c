@@ -1,0 +1,289 @@
+/* block_table_test.c - the primitives of the block table, each from a valid state: what it does, and that the whole
+ * invariant holds after it.
+ *
+ * Here each function of block_table is reached: reserve (and grow), create, destroy, take, put, cut, join, release (and
+ * absorb_next, absorb_prev, aligned_sum, aligned_rest).
+ *
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/block_table.h"
+#include "tests/core_check.h"
+#include "tests/storage.h"
+
+enum { WHY = 128, LIST = ASHLAR_STREAMS + 3, SEGMENTS = 5, STEPS = 20000 };
+
+#define BASE UINT64_C(4096)
+#define UNIT UINT64_C(512)
+
+static int start(void **state)
+{
+  *state = ashlar_storage_new();
+  return 0;
+}
+
+static int stop(void **state)
+{
+  ashlar_storage_delete(*state);
+  return 0;
+}
+
+static void check(const struct ashlar_manager *m)
+{
+  char why[WHY];
+  if (!ashlar_core_check_parts(m, ASHLAR_CORE_INDEX + ASHLAR_CORE_BLOCKS, why, sizeof why)) {
+    fail_msg("%s", why);
+  }
+}
+
+/* A segment of so many units, as one allocated block. */
+static int32_t create(struct ashlar_manager *m, uint64_t addr, uint64_t units)
+{
+  int32_t slot = -1;
+  assert_int_not_equal(ashlar_block_reserve(m, 4), 0);
+  slot = ashlar_block_create(m, addr, units * UNIT, LIST, 7);
+  check(m);
+  return slot;
+}
+
+static void reserve_grows_to_the_capacity(void **state)
+{
+  struct ashlar_manager *m = *state;
+  static const int32_t counts[] = {0, 1, 1, 5, 3, 17};
+  int32_t most = 0;
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    most = counts[i] > most ? counts[i] : most;
+    assert_int_not_equal(ashlar_block_reserve(m, counts[i]), 0);
+    assert_int_equal(m->spare_count, most);
+    assert_int_equal(m->top, most);
+    check(m);
+  }
+  assert_int_not_equal(ashlar_block_reserve(m, ASHLAR_SLOTS), 0);
+  assert_int_equal(m->spare_count, ASHLAR_SLOTS);
+  check(m);
+  (void)ashlar_block_create(m, BASE, UNIT, LIST, 0);
+  assert_int_equal(ashlar_block_reserve(m, ASHLAR_SLOTS), 0);
+  assert_int_not_equal(ashlar_block_reserve(m, ASHLAR_SLOTS - 1), 0);
+  assert_int_equal(m->spare_count, ASHLAR_SLOTS - 1);
+  check(m);
+}
+
+static void create_and_destroy(void **state)
+{
+  struct ashlar_manager *m = *state;
+  const int32_t slot = create(m, BASE, 10);
+  const uint32_t generation = m->generation[slot];
+  assert_int_equal(m->state[slot], ASHLAR_ALLOCATED);
+  assert_int_equal(m->addr[slot], BASE);
+  assert_int_equal(m->size[slot], 10 * UNIT);
+  assert_int_equal(m->list[slot], LIST);
+  assert_int_equal(m->age[slot], 7);
+  assert_int_equal(m->requested[slot], 0);
+  assert_int_equal(m->prev[slot], -1);
+  assert_int_equal(m->next[slot], -1);
+  assert_int_equal(m->allocated_bytes, 10 * UNIT);
+  assert_int_equal(m->spare_count, 3);
+  ashlar_block_destroy(m, slot);
+  check(m);
+  assert_int_equal(m->state[slot], ASHLAR_UNUSED);
+  assert_int_equal(m->allocated_bytes, 0);
+  assert_int_equal(m->spare_count, 4);
+  assert_int_equal(create(m, BASE, 3), slot);
+  assert_int_equal(m->generation[slot], generation + 1);
+}
+
+static void put_and_take(void **state)
+{
+  struct ashlar_manager *m = *state;
+  const int32_t slot = create(m, BASE, 10);
+  const uint32_t generation = m->generation[slot];
+  ashlar_block_put(m, slot);
+  check(m);
+  assert_int_equal(m->state[slot], ASHLAR_FREE);
+  assert_int_equal(m->free_bytes, 10 * UNIT);
+  assert_int_equal(m->allocated_bytes, 0);
+  ashlar_block_take(m, slot);
+  check(m);
+  assert_int_equal(m->state[slot], ASHLAR_ALLOCATED);
+  assert_int_equal(m->free_bytes, 0);
+  assert_int_equal(m->allocated_bytes, 10 * UNIT);
+  assert_int_equal(m->generation[slot], generation + 1);
+  /* generations wrap to 0 */
+  ashlar_block_put(m, slot);
+  m->generation[slot] = UINT32_MAX;
+  ashlar_block_take(m, slot);
+  assert_int_equal(m->generation[slot], 0);
+  ashlar_block_destroy(m, slot);
+  m->generation[slot] = UINT32_MAX;
+  assert_int_equal(create(m, BASE, 1), slot);
+  assert_int_equal(m->generation[slot], 0);
+}
+
+static void cut_and_join(void **state)
+{
+  struct ashlar_manager *m = *state;
+  const int32_t first = create(m, BASE, 10);
+  int32_t middle = -1;
+  int32_t last = -1;
+  m->requested[first] = 77;
+  last = ashlar_block_cut(m, first, 7 * UNIT);
+  check(m);
+  middle = ashlar_block_cut(m, first, 4 * UNIT);
+  check(m);
+  assert_int_equal(m->next[first], middle);
+  assert_int_equal(m->next[middle], last);
+  assert_int_equal(m->prev[last], middle);
+  assert_int_equal(m->addr[middle], BASE + 4 * UNIT);
+  assert_int_equal(m->size[middle], 3 * UNIT);
+  assert_int_equal(m->addr[last], BASE + 7 * UNIT);
+  assert_int_equal(m->size[last], 3 * UNIT);
+  assert_int_equal(m->list[middle], LIST);
+  assert_int_equal(m->age[last], 7);
+  assert_int_equal(m->requested[last], 77);
+  assert_int_equal(m->state[middle], ASHLAR_ALLOCATED);
+  assert_int_equal(m->spare_count, 1);
+  ashlar_block_join(m, first);
+  check(m);
+  assert_int_equal(m->state[middle], ASHLAR_UNUSED);
+  assert_int_equal(m->size[first], 7 * UNIT);
+  assert_int_equal(m->prev[last], first);
+  ashlar_block_join(m, first);
+  check(m);
+  assert_int_equal(m->size[first], 10 * UNIT);
+  assert_int_equal(m->next[first], -1);
+  assert_int_equal(m->allocated_bytes, 10 * UNIT);
+  assert_int_equal(m->spare_count, 3);
+}
+
+/* Release with every kind of neighbour on both sides: | before 2 | block 3 | after 4 |, in units. */
+static void release_coalesces(void **state)
+{
+  struct ashlar_manager *m = *state;
+  static const uint8_t kinds[] = {ASHLAR_UNUSED, ASHLAR_FREE, ASHLAR_ALLOCATED};
+  uint64_t addr = BASE;
+  for (int pair = 0; pair < 9; pair++) {
+    const uint8_t before = kinds[pair / 3];
+    const uint8_t after = kinds[pair % 3];
+    const uint64_t begin = before == ASHLAR_UNUSED ? 0 : 2;
+    const uint64_t end = begin + 3;
+    const uint64_t bytes = m->allocated_bytes;
+    const int32_t first = create(m, addr, end + (after == ASHLAR_UNUSED ? 0 : 4));
+    int32_t slot = first;
+    int32_t result = -1;
+    if (after != ASHLAR_UNUSED) {
+      const int32_t rest = ashlar_block_cut(m, first, end * UNIT);
+      if (after == ASHLAR_FREE) {
+        ashlar_block_put(m, rest);
+      }
+    }
+    if (before != ASHLAR_UNUSED) {
+      slot = ashlar_block_cut(m, first, begin * UNIT);
+      if (before == ASHLAR_FREE) {
+        ashlar_block_put(m, first);
+      }
+    }
+    check(m);
+    m->requested[slot] = 1000 + (uint64_t)pair;
+    result = ashlar_block_release(m, slot);
+    check(m);
+    assert_int_equal(m->state[result], ASHLAR_FREE);
+    assert_int_equal(m->addr[result], addr + (before == ASHLAR_FREE ? 0 : begin * UNIT));
+    assert_int_equal(m->size[result], 3 * UNIT + (before == ASHLAR_FREE ? 2 * UNIT : 0) +
+                                          (after == ASHLAR_FREE ? 4 * UNIT : 0));
+    assert_int_equal(m->prev[result] == -1, before != ASHLAR_ALLOCATED);
+    assert_int_equal(m->next[result] == -1, after != ASHLAR_ALLOCATED);
+    assert_int_equal(m->requested[result], 1000 + pair); /* the last request, as recorded */
+    assert_int_equal(m->list[result], LIST);
+    assert_int_equal(m->allocated_bytes, bytes + (before == ASHLAR_ALLOCATED ? 2 * UNIT : 0) +
+                                             (after == ASHLAR_ALLOCATED ? 4 * UNIT : 0));
+    addr += 64 * UNIT;
+  }
+}
+
+/* Neighbouring segments touch, and stay apart when all is free. */
+static void segments_never_join(void **state)
+{
+  struct ashlar_manager *m = *state;
+  const int32_t one = create(m, BASE, 8);
+  const int32_t two = create(m, BASE + 8 * UNIT, 8);
+  const int32_t three = create(m, BASE + 16 * UNIT, 8);
+  assert_int_equal(ashlar_block_release(m, one), one);
+  assert_int_equal(ashlar_block_release(m, three), three);
+  assert_int_equal(ashlar_block_release(m, two), two);
+  check(m);
+  assert_int_equal(m->free_count, 3);
+}
+
+/* One random step on a block: cut, release, take, or, of the blocks of a whole segment, destroy and create. */
+static void random_step(struct ashlar_manager *m, int32_t slot, uint64_t *seed, uint64_t *addr)
+{
+  const uint64_t choice = ashlar_random_below(seed, 8);
+  if (m->state[slot] == ASHLAR_FREE) {
+    ashlar_block_take(m, slot);
+  } else if (choice < 4 && m->size[slot] > UNIT && m->spare_count > 0) {
+    const uint64_t units = m->size[slot] / UNIT;
+    (void)ashlar_block_cut(m, slot, UNIT * (1 + ashlar_random_below(seed, units - 1)));
+  } else if (choice == 4 && m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_ALLOCATED) {
+    ashlar_block_join(m, slot);
+  } else if (choice == 5 && m->next[slot] == -1 && m->prev[slot] == -1) {
+    ashlar_block_destroy(m, slot);
+    (void)ashlar_block_create(m, *addr, UNIT * (1 + ashlar_random_below(seed, 64)), LIST, 1);
+    *addr += 64 * UNIT;
+  } else {
+    (void)ashlar_block_release(m, slot);
+  }
+}
+
+static void random_steps(void **state)
+{
+  struct ashlar_manager *m = *state;
+  uint64_t seed = 19;
+  uint64_t addr = BASE;
+  size_t steps = 0;
+  int32_t fewest = ASHLAR_SLOTS; /* spare slots, when there were most blocks */
+  for (int i = 0; i < SEGMENTS; i++) {
+    (void)create(m, addr, 64);
+    addr += 64 * UNIT;
+  }
+  assert_int_not_equal(ashlar_block_reserve(m, 200), 0);
+  while (steps < STEPS) {
+    const int32_t slot = (int32_t)ashlar_random_below(&seed, (uint64_t)m->top);
+    if (m->state[slot] != ASHLAR_UNUSED) {
+      random_step(m, slot, &seed, &addr);
+      check(m);
+      steps++;
+      fewest = m->spare_count < fewest ? m->spare_count : fewest;
+    }
+  }
+  assert_true(m->top - fewest > 4 * SEGMENTS);
+  /* Everything back: each segment is one free block. */
+  for (int32_t i = 0; i < m->top; i++) {
+    if (m->state[i] == ASHLAR_ALLOCATED) {
+      (void)ashlar_block_release(m, i);
+    }
+  }
+  check(m);
+  assert_int_equal(m->free_count, SEGMENTS);
+  assert_int_equal(m->allocated_bytes, 0);
+  print_message("%zu random steps, up to %d blocks\n", steps, (int)(m->top - fewest));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(reserve_grows_to_the_capacity, start, stop),
+      cmocka_unit_test_setup_teardown(create_and_destroy, start, stop),
+      cmocka_unit_test_setup_teardown(put_and_take, start, stop),
+      cmocka_unit_test_setup_teardown(cut_and_join, start, stop),
+      cmocka_unit_test_setup_teardown(release_coalesces, start, stop),
+      cmocka_unit_test_setup_teardown(segments_never_join, start, stop),
+      cmocka_unit_test_setup_teardown(random_steps, start, stop),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
