@@ -89,12 +89,14 @@ static void create_and_destroy(void **state)
   assert_int_equal(m->next[slot], -1);
   assert_int_equal(m->allocated_bytes, 10 * UNIT);
   assert_int_equal(m->spare_count, 3);
+  m->requested[slot] = 99;
   ashlar_block_destroy(m, slot);
   check(m);
   assert_int_equal(m->state[slot], ASHLAR_UNUSED);
   assert_int_equal(m->allocated_bytes, 0);
   assert_int_equal(m->spare_count, 4);
   assert_int_equal(create(m, BASE, 3), slot);
+  assert_int_equal(m->requested[slot], 0); /* nothing of the block before */
   assert_int_equal(m->generation[slot], generation + 1);
 }
 

@@ -201,7 +201,7 @@ bool ashlar_was_used(const struct ashlar_corruption *corruption, uint64_t event,
 {
   for (uint64_t i = 0; i < event; i++) {
     const struct ashlar_event *recorded = ashlar_event_of(corruption, i);
-    if (recorded->action == ASHLAR_ACTION_FREE_COMPLETED && recorded->address >= low &&
+    if (recorded->action == ASHLAR_ACTION_ALLOC && recorded->address >= low &&
         recorded->address < high) {
       return true;
     }

@@ -78,14 +78,14 @@ uint64_t ashlar_next_at(const struct ashlar_corruption *corruption, uint64_t eve
 /* The free_requested of the free_completed at `event`, ASHLAR_NO_EVENT: not recorded. */
 uint64_t ashlar_request_of_free(const struct ashlar_corruption *corruption, uint64_t event);
 
-/* Whether a block that started in [low, high) was freed before the event, and thus was live
-   before. */
+/* Whether a block that starts in [low, high) was allocated before the event. Where it is free by then,
+   that leaves no room for one that was live all the time. */
 bool ashlar_was_used(const struct ashlar_corruption *corruption, uint64_t event, uint64_t low,
                      uint64_t high);
 
-/* Whether the memory that the alloc at the event takes is known to have been free, for it belongs
-   to a segment from the recording, or was used before. With corruption->world at or behind the
-   event. */
+/* Whether the memory that the alloc at the event takes is known to have been free: it belongs to a
+   segment from the recording, or was allocated before and freed. Only then no block from before the
+   recording can be meant. With corruption->world at or behind the event. */
 bool ashlar_was_free(const struct ashlar_corruption *corruption, uint64_t event);
 
 /* Whether any segment but the one that starts at `address` was ever in [address, address + size).

@@ -319,7 +319,8 @@ bool ashlar_corrupt_free_reversed(struct ashlar_corruption *corruption)
 static bool try_free_size(struct ashlar_corruption *corruption, uint64_t event)
 {
   struct freed freed;
-  if (!find_freed(corruption, event, &freed) || freed.requested == ASHLAR_NO_EVENT) {
+  if (!find_freed(corruption, event, &freed) || freed.requested == ASHLAR_NO_EVENT ||
+      !ashlar_was_free(corruption, freed.made_at)) {
     return false;
   }
   struct ashlar_event *events = ashlar_faulty_events(corruption);

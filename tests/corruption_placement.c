@@ -59,11 +59,12 @@ static bool is_same_list(const struct site *site, const struct ashlar_world_segm
          ashlar_world_pool(segment) == ashlar_world_pool(site->place.segment);
 }
 
-/* Moves the allocation to a free block that passes. */
+/* Moves the allocation to a free block that passes. Where it was is known to have been free, so its free
+   cannot be that of an old block there. */
 static bool move_if(struct ashlar_corruption *corruption, uint64_t event, ashlar_free_test test)
 {
   struct site site;
-  if (!find_site(corruption, event, &site)) {
+  if (!find_site(corruption, event, &site) || !ashlar_was_free(corruption, event)) {
     return false;
   }
   const struct ashlar_world_place target = ashlar_pick_free(corruption, test, &site);
@@ -126,7 +127,8 @@ bool ashlar_corrupt_not_first_of_equals(struct ashlar_corruption *corruption)
 static bool try_not_at_front(struct ashlar_corruption *corruption, uint64_t event)
 {
   struct site site;
-  if (!find_site(corruption, event, &site) || site.room < 2 * site.rounded) {
+  if (!find_site(corruption, event, &site) || site.room < 2 * site.rounded ||
+      !ashlar_was_free(corruption, event)) {
     return false;
   }
   const uint64_t more = site.room - 2 * site.rounded + ASHLAR_GRANULE;

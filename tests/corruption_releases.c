@@ -192,6 +192,8 @@ static bool try_alone(struct ashlar_corruption *corruption, uint64_t event)
   }
   insert_release(corruption, event, released.segment->address, released.segment->size,
                  released.segment->stream);
+  /* Its own release, if it is near, may be what is found fault with. */
+  ashlar_expect_range(corruption, released.segment->address, 1);
   return true;
 }
 

@@ -154,8 +154,8 @@ bool ashlar_machine_fill_one(struct ashlar_pickle_machine *machine, uint8_t opco
 /* --- pickle_pairs.c: the fast way through the dictionaries of the schema --- */
 
 /* MARK above a dictionary with a role: stores keys and values as they come, as long as they are
- * plain. Either reaches SETITEMS and consumes it, or pushes the mark (and a key, if one was read)
- * and leaves the rest to the stack machine. Only opcodes that take values back off the stack, which
+ * plain. Either reaches SETITEMS and consumes it, and likewise the dictionaries that follow in the same
+ * list, or pushes the mark (and a key, if one was read) and leaves the rest to the stack machine. Only opcodes that take values back off the stack, which
  * no writer uses here, can tell the difference: they then find too few. */
 bool ashlar_machine_pairs(struct ashlar_pickle_machine *machine, uint64_t position);
 

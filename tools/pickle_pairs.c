@@ -1,8 +1,9 @@
 /* The pickle reader: the fast way through the dictionaries of the schema.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A recorded event is a dictionary of a few keys from the memo and plain values. Here these never
- * see the stack. Whatever else comes is left to the stack machine, in the middle if need be. */
+ * A recorded event is a dictionary of a few keys from the memo and plain values, one of many in a
+ * list. Here neither the pairs nor the steps from one event to the next see the stack. Whatever else
+ * comes is left to the stack machine, in the middle if need be. */
 #include "tools/pickle_machine.h"
 #include "tools/pickle_opcodes.h"
 
@@ -350,15 +351,58 @@ static enum outcome store_unusual(struct ashlar_pickle_machine *machine, unsigne
   return outcome;
 }
 
+/* Whether the dictionary at the top, whose pairs are complete, is one of a run: a finished one of the
+ * same role stands below it, and both above a list. */
+static bool is_in_run(const struct ashlar_pickle_machine *machine)
+{
+  const struct ashlar_pickle_value *dict = ashlar_machine_top(machine);
+  const struct ashlar_pickle_value *list = ashlar_machine_below_mark(machine);
+
+  return ashlar_machine_above(machine) >= 2 && dict[-1].tag == ASHLAR_PICKLE_RUN &&
+         dict[-1].role == dict->role && list != NULL && list->tag == ASHLAR_PICKLE_LIST &&
+         machine->schema->child(list->role, 0, ASHLAR_PICKLE_DICT) == dict->role;
+}
+
+/* The next dictionary of a run begins in the usual way: EMPTY_DICT, perhaps MEMOIZE, MARK. TAKEN: the
+ * one at the top has become part of the run below it, and the new one has its place. */
+static inline enum outcome take_sibling(struct ashlar_pickle_machine *machine)
+{
+  struct ashlar_byte_source *source = machine->source;
+  const uint8_t *at = source->next;
+  const uint64_t position = ashlar_source_position(source);
+  struct ashlar_pickle_value *dict = &machine->stack[machine->depth - 1];
+  const bool is_stored = at[1] == ASHLAR_OP_MEMOIZE;
+
+  if (at[0] != ASHLAR_OP_EMPTY_DICT || at[is_stored ? 2 : 1] != ASHLAR_OP_MARK ||
+      dict[-1].count == UINT32_MAX) {
+    return NOT_PLAIN;
+  }
+  if (!machine->schema->close(machine->context, dict->role, position) ||
+      !machine->schema->open(machine->context, dict->role, position)) {
+    return FAILED;
+  }
+  dict[-1].count++;
+  dict->position = position;
+  source->next = at + (is_stored ? 3 : 2);
+  if (is_stored && !ashlar_machine_put_short(machine, machine->memo.stored,
+                                             ashlar_short_make(ASHLAR_PICKLE_REFERENCE, dict->role),
+                                             position + 1)) {
+    return FAILED;
+  }
+  return TAKEN;
+}
+
 bool ashlar_machine_pairs(struct ashlar_pickle_machine *machine, uint64_t position)
 {
   struct ashlar_byte_source *source = machine->source;
   const unsigned role = ashlar_machine_top(machine)->role;
+  const bool has_siblings = is_in_run(machine);
   struct ashlar_pickle_value value = {0};
 
   while (has_margin(source)) {
     unsigned key = 0;
     const uint8_t *next = decode_usual(machine, source->next, &key, &value);
+    enum outcome outcome = TAKEN;
 
     if (next != NULL) {
       source->next = next;
@@ -367,13 +411,16 @@ bool ashlar_machine_pairs(struct ashlar_pickle_machine *machine, uint64_t positi
       }
     } else if (*source->next == ASHLAR_OP_SETITEMS) {
       source->next++;
-      return true;
-    } else {
-      const enum outcome outcome = store_unusual(machine, role, position);
-
-      if (outcome != TAKEN) {
-        return outcome == NOT_PLAIN;
+      if (!has_siblings || !has_margin(source)) {
+        return true;
       }
+      outcome = take_sibling(machine);
+      position = ashlar_machine_here(machine);
+    } else {
+      outcome = store_unusual(machine, role, position);
+    }
+    if (outcome != TAKEN) {
+      return outcome == NOT_PLAIN;
     }
   }
   return leave(machine, position, NULL, 0);
