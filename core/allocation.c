@@ -119,6 +119,8 @@ int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64
   ashlar_block_take(m, slot);
   if (addr > m->addr[slot]) {
     block = ashlar_block_cut(m, slot, addr - m->addr[slot]);
+    /* this block comes out of a cut and not out of the index, which would have renewed its handle */
+    m->generation[block] = m->generation[block] == UINT32_MAX ? 0 : m->generation[block] + 1;
     ashlar_block_put(m, slot);
     count++;
   }
@@ -186,4 +188,9 @@ void ashlar_allocation_resize(struct ashlar_manager *m, int32_t slot, uint64_t s
   ashlar_stats_increase(m, ASHLAR_STAT_ALLOCATED_BYTES, pool, size);
   ashlar_stats_decrease(m, ASHLAR_STAT_ACTIVE_BYTES, pool, old_size);
   ashlar_stats_increase(m, ASHLAR_STAT_ACTIVE_BYTES, pool, size);
+  if (old_size < m->config.max_split_size && size >= m->config.max_split_size) {
+    m->oversize_allocations = ashlar_counter_increase(m->oversize_allocations, 1);
+  } else if (old_size >= m->config.max_split_size && size < m->config.max_split_size) {
+    m->oversize_allocations = ashlar_counter_decrease(m->oversize_allocations, 1);
+  }
 }
