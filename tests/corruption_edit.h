@@ -78,8 +78,8 @@ uint64_t ashlar_next_at(const struct ashlar_corruption *corruption, uint64_t eve
 /* The free_requested of the free_completed at `event`, ASHLAR_NO_EVENT: not recorded. */
 uint64_t ashlar_request_of_free(const struct ashlar_corruption *corruption, uint64_t event);
 
-/* Whether a block that starts in [low, high) was allocated before the event. Where it is free by then,
-   that leaves no room for one that was live all the time. */
+/* Whether a block that starts in [low, high) was allocated before the event. Where it is free by
+   then, that leaves no room for one that was live all the time. */
 bool ashlar_was_used(const struct ashlar_corruption *corruption, uint64_t event, uint64_t low,
                      uint64_t high);
 

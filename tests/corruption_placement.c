@@ -59,8 +59,8 @@ static bool is_same_list(const struct site *site, const struct ashlar_world_segm
          ashlar_world_pool(segment) == ashlar_world_pool(site->place.segment);
 }
 
-/* Moves the allocation to a free block that passes. Where it was is known to have been free, so its free
-   cannot be that of an old block there. */
+/* Moves the allocation to a free block that passes. Where it was is known to have been free, so its
+   free cannot be that of an old block there. */
 static bool move_if(struct ashlar_corruption *corruption, uint64_t event, ashlar_free_test test)
 {
   struct site site;

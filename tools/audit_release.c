@@ -19,6 +19,7 @@ struct releases {
   uint64_t need;     /* bytes that this part is after; 0: the run has no such part */
   int32_t list;      /* free list of the request */
   int32_t expected;  /* slot of the next release, -1: none */
+  int32_t following; /* after one out of order: slot of the one behind it, -1: none */
   bool is_retried;   /* a new segment follows */
   bool is_excused;   /* the recording begins here, or collections by age are possible */
 };
@@ -227,18 +228,23 @@ static void judge_release(struct releases *releases, struct ashlar_segment_recor
   const int32_t slot = segment->slot;
   run->result->releases++;
   const bool is_expected = slot == releases->expected;
+  bool goes_on = slot == releases->following;
   bool is_lost = false;
   if (!is_expected && is_tie(run, releases->expected, slot)) {
     run->ties_open++;
-  } else if (!is_expected && !releases->is_excused) {
+  } else if (!is_expected && !goes_on && !releases->is_excused) {
     is_lost = find_out_of_order(releases, segment, event);
+    goes_on = true;
   }
   if (is_expected && run->config.order == ASHLAR_ORDER_SEGMENT && is_release_evidence(run, slot)) {
     run->only_segment++;
   }
   releases->released += segment->size;
-  if (is_expected && releases->need == 0) {
-    releases->expected = ashlar_release_next(run->manager, slot);
+  if (releases->need == 0) {
+    /* One that was passed over is one fault: the order goes on behind the one that was not. */
+    const int32_t behind = ashlar_release_next(run->manager, slot);
+    releases->expected = is_expected ? behind : releases->expected;
+    releases->following = goes_on ? behind : releases->following;
   }
   (void)ashlar_run_remove_segment(run, segment);
   if (is_lost) {
@@ -271,7 +277,8 @@ static void find_incomplete(const struct releases *releases)
 
 uint64_t ashlar_run_segment_free(struct ashlar_audit_run *run, uint64_t event)
 {
-  struct releases releases = {.run = run, .begin = event, .end = end_of_run(run, event)};
+  struct releases releases = {
+      .run = run, .begin = event, .end = end_of_run(run, event), .following = -1};
   const bool is_collecting = run->part->snapshot->settings.garbage_collection_threshold > 0;
   uint64_t held = 0;
   if (run->blind != ASHLAR_OPEN_NONE) {
@@ -285,6 +292,7 @@ uint64_t ashlar_run_segment_free(struct ashlar_audit_run *run, uint64_t event)
       ashlar_run_free_completed(run, i);
       releases.need = 0;
       releases.expected = ashlar_release_next(run->manager, -1);
+      releases.following = -1;
       continue;
     }
     struct ashlar_segment_record *segment =

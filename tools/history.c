@@ -353,6 +353,8 @@ static bool fits_segment(const struct rebuilding *work, const struct ashlar_segm
     if (ashlar_pool_class(block->low) != segment->class) {
       return false;
     }
+  } else if (segment->is_inferred) {
+    return false; /* it is listed, and not in this segment, which is gone by then */
   }
   block->high = block->low;
   return block->low > 0 && block->low % ASHLAR_GRANULE == 0 &&
