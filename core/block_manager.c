@@ -1,6 +1,7 @@
 /* block_manager.c - see block_manager.h. Every operation checks everything first and only then writes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/block_manager.h"
+#include "core/stats.h"
 
 enum { SLOTS_FOR_A_REQUEST = 2 }; /* a new segment, and the rest that is split off */
 
@@ -177,7 +178,7 @@ static struct ashlar_step release(struct ashlar_manager *m, int32_t slot)
 {
   struct ashlar_step step = step_of(ASHLAR_STEP_RELEASE, m->addr[slot], m->size[slot]);
   ashlar_segment_destroy(m, slot);
-  m->device_frees = m->device_frees == UINT64_MAX ? UINT64_MAX : m->device_frees + 1;
+  m->device_frees = ashlar_saturating_sum(m->device_frees, 1);
   return step;
 }
 
@@ -199,7 +200,7 @@ static struct ashlar_step release_all(struct ashlar_manager *m)
     m->request.phase = ASHLAR_PHASE_IDLE;
     return step_of(ASHLAR_STEP_DONE, 0, 0);
   }
-  m->alloc_retries = m->alloc_retries == UINT64_MAX ? UINT64_MAX : m->alloc_retries + 1;
+  m->alloc_retries = ashlar_saturating_sum(m->alloc_retries, 1);
   return ask_device(m, ASHLAR_PHASE_ALLOCATE_LAST);
 }
 
@@ -211,7 +212,7 @@ static struct ashlar_step release_all(struct ashlar_manager *m)
 static struct ashlar_step begin_release_all(struct ashlar_manager *m, uint32_t phase)
 {
   m->request.phase = phase;
-  m->sync_all_streams = m->sync_all_streams == UINT64_MAX ? UINT64_MAX : m->sync_all_streams + 1;
+  m->sync_all_streams = ashlar_saturating_sum(m->sync_all_streams, 1);
   return release_all(m);
 }
 
@@ -237,9 +238,7 @@ static struct ashlar_step release_oversize(struct ashlar_manager *m)
     return begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
   }
   m->request.phase = ASHLAR_PHASE_RELEASE_OVERSIZE;
-  m->request.released = m->size[slot] > UINT64_MAX - m->request.released
-                            ? UINT64_MAX
-                            : m->request.released + m->size[slot];
+  m->request.released = ashlar_saturating_sum(m->request.released, m->size[slot]);
   return release(m, slot);
 }
 
@@ -263,7 +262,7 @@ static struct ashlar_step adopt(struct ashlar_manager *m, uint64_t address)
     return error_of(ASHLAR_ERROR_CAPACITY);
   }
   slot = ashlar_segment_create(m, address, bytes, m->request.list);
-  m->device_allocs = m->device_allocs == UINT64_MAX ? UINT64_MAX : m->device_allocs + 1;
+  m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
   ashlar_allocation_take_new(m, slot, m->request.bytes, m->request.size);
   return done_with(m, slot);
 }
@@ -326,7 +325,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome o
       return adopt(m, address);
     }
     m->request.phase = ASHLAR_PHASE_IDLE;
-    m->ooms = m->ooms == UINT64_MAX ? UINT64_MAX : m->ooms + 1;
+    m->ooms = ashlar_saturating_sum(m->ooms, 1);
     return step_of(ASHLAR_STEP_OUT_OF_MEMORY, 0, m->request.size);
   case ASHLAR_PHASE_RELEASE_OVERSIZE:
     return release_oversize(m);

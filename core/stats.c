@@ -2,19 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/stats.h"
 
-/*@ terminates \true; exits \false;
-    assigns \nothing;
-    ensures sum: \result == (a + b <= UINT64_MAX ? a + b : UINT64_MAX);
-*/
-static uint64_t saturating_sum(uint64_t a, uint64_t b)
+uint64_t ashlar_saturating_sum(uint64_t a, uint64_t b)
 {
   return b <= UINT64_MAX - a ? a + b : UINT64_MAX;
 }
 
 struct ashlar_counter ashlar_counter_increase(struct ashlar_counter counter, uint64_t amount)
 {
-  counter.current = saturating_sum(counter.current, amount);
-  counter.allocated = saturating_sum(counter.allocated, amount);
+  counter.current = ashlar_saturating_sum(counter.current, amount);
+  counter.allocated = ashlar_saturating_sum(counter.allocated, amount);
   if (counter.peak < counter.current) {
     counter.peak = counter.current;
   }
@@ -24,7 +20,7 @@ struct ashlar_counter ashlar_counter_increase(struct ashlar_counter counter, uin
 struct ashlar_counter ashlar_counter_decrease(struct ashlar_counter counter, uint64_t amount)
 {
   counter.current = amount <= counter.current ? counter.current - amount : 0;
-  counter.freed = saturating_sum(counter.freed, amount);
+  counter.freed = ashlar_saturating_sum(counter.freed, amount);
   return counter;
 }
 

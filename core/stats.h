@@ -14,6 +14,13 @@
 #define ASSIGNS_STATS m->stat[0 .. ASHLAR_STATS - 1]
 // clang-format on
 
+/* a + b, or UINT64_MAX where that does not fit. */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures sum: \result == (a + b <= UINT64_MAX ? a + b : UINT64_MAX);
+*/
+uint64_t ashlar_saturating_sum(uint64_t a, uint64_t b);
+
 /* Adds to, or takes from, a counter of a kind (ASHLAR_STAT_…) for all blocks and for one pool. O(1). */
 /*@ requires \valid(m);
     requires kind: 0 <= kind < ASHLAR_STAT_KINDS && (pool == ASHLAR_POOL_SMALL || pool == ASHLAR_POOL_LARGE);
