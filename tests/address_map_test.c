@@ -16,7 +16,7 @@
 #include "tests/core_check.h"
 #include "tests/storage.h"
 
-enum { WHY = 128, SLOTS = 200, STEPS = 40000, QUESTIONS = 4, CHECKS = 16 };
+enum { WHY = 128, SLOTS = 200, STEPS = 20000, QUESTIONS = 4, CHECKS = 16 };
 
 /* The same bucket again. */
 #define ONCE_AROUND ((uint64_t)512 * (uint64_t)ASHLAR_BUCKETS)

@@ -19,11 +19,12 @@
 
 enum {
   RUNS = 48,
-  STEPS = 300,
+  STEPS = 250,
   LIVE = 160,
   STALE = 32,
   STREAMS = 3,
   EVENTS = 8,
+  CROWDED = 64, /* so few slots run out often */
   /* the check reads the whole address map, which is large at a large capacity */
   CHECK_EVERY = ASHLAR_SLOTS / 8192 + 1
 };
@@ -499,7 +500,7 @@ static void nothing_was_left_out(void **state)
     assert_true(events[i] >= 10);
   }
   print_message("refused for want of slots: %llu\n", (unsigned long long)capacity_errors);
-  assert_true(capacity_errors > 0 || ASHLAR_SLOTS > 2 * LIVE);
+  assert_true(capacity_errors >= 10 || ASHLAR_SLOTS > CROWDED);
 }
 
 int main(void)

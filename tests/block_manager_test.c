@@ -425,17 +425,19 @@ static void resize_moves_the_end(void **state)
 static void resize_counts_oversize_blocks(void **state)
 {
   struct fixture *f = *state;
+  static const uint64_t sizes[] = {18 * MIB,       24 * MIB, 20 * MIB,
+                                   20 * MIB - 512, 20 * MIB, 20 * MIB - 512};
   int32_t block = -1;
   fixture_restart(f, split_limit(20 * MIB), 1, UINT64_MAX);
   block = must_add(f, SEGMENT, 64 * MIB, ASHLAR_POOL_LARGE, 0);
   block = ashlar_allocate_at(f->m, block, SEGMENT, 18 * MIB, 1).slot;
-  assert_int_equal(f->m->oversize_allocations.current, 0);
-  assert_int_equal(ashlar_resize(f->m, block, 24 * MIB), ASHLAR_OK);
-  assert_int_equal(f->m->oversize_allocations.current, 1);
-  check_whole(f->m);
-  assert_int_equal(ashlar_resize(f->m, block, 18 * MIB), ASHLAR_OK);
-  assert_int_equal(f->m->oversize_allocations.current, 0);
-  check_whole(f->m);
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    assert_int_equal(f->m->oversize_allocations.current, sizes[i] >= 20 * MIB ? 1 : 0);
+    assert_int_equal(ashlar_resize(f->m, block, sizes[(i + 1) % 6]), ASHLAR_OK);
+    check_whole(f->m);
+  }
+  assert_int_equal(f->m->oversize_allocations.allocated, 2); /* twice over the limit */
+  assert_int_equal(f->m->oversize_allocations.freed, 2);
 }
 
 /* --- handles --- */

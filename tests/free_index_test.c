@@ -17,7 +17,7 @@
 #include "tests/core_check.h"
 #include "tests/storage.h"
 
-enum { WHY = 128, FEW_SLOTS = 48, MANY_SLOTS = 2000, FEW_STEPS = 25000, MANY_STEPS = 2000 };
+enum { WHY = 128, FEW_SLOTS = 48, MANY_SLOTS = 2000, FEW_STEPS = 15000, MANY_STEPS = 2000 };
 
 struct key {
   uint64_t size;

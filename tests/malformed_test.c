@@ -1,82 +1,29 @@
-/* malformed_test.c - no input makes the tool crash, hang or report nonsense: every truncation of a
+/* malformed_test.c - no input makes the tool crash, hang, or report nonsense: every truncation of a
  * recorded snapshot, random damage, and every nasty snapshot of snapshot_cases.h, through the
  * tool's own entry. Built with the sanitizers as well, which is where it bites.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* memfd_create */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#include <setjmp.h>
 
 #include <cmocka.h>
 
+#include "tests/malformed_support.h"
 #include "tests/pickle_text.h"
+#include "tests/recordings.h"
 #include "tests/snapshot_cases.h"
 #include "tests/snapshot_support.h"
-#include "tools/command.h"
+#include "tools/snapshot_writer.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { FLIPS = 100000, MOST_FLIPS = 4, PATH_SIZE = 64 };
-
-/* One file in memory that the tool reads again and again, and what it said of it. */
-struct subject {
-  int file;
-  char path[PATH_SIZE];
-  FILE *out;
-  char *said; /* of the last run */
-};
-
-static struct subject open_subject(void)
-{
-  struct subject subject;
-  memset(&subject, 0, sizeof subject);
-  subject.file = memfd_create("malformed", 0);
-  assert_true(subject.file >= 0);
-  (void)snprintf(subject.path, sizeof subject.path, "/proc/self/fd/%d", subject.file);
-  subject.out = fopen("/dev/null", "w");
-  assert_non_null(subject.out);
-  return subject;
-}
-
-static void close_subject(struct subject *subject)
-{
-  (void)fclose(subject->out);
-  free(subject->said);
-  (void)close(subject->file);
-}
-
-/* Audits the bytes; the status is 0 or 1, or 2 with a reason. */
-static int audit_bytes(struct subject *subject, const uint8_t *bytes, size_t size)
-{
-  char program[] = "ashlar";
-  char command[] = "audit";
-  char json[] = "--json";
-  char *arguments[] = {program, command, json, subject->path, NULL};
-  size_t said_size = 0;
-  FILE *err;
-  int status;
-  free(subject->said);
-  subject->said = NULL;
-  err = open_memstream(&subject->said, &said_size);
-  assert_non_null(err);
-  assert_int_equal(ftruncate(subject->file, 0), 0);
-  assert_int_equal(pwrite(subject->file, bytes, size, 0), (ssize_t)size);
-  status = ashlar_main(COUNT(arguments) - 1, arguments, subject->out, err);
-  (void)fclose(err);
-  assert_in_range(status, 0, 2);
-  if (status == 2) {
-    assert_true(said_size > 0);
-  }
-  return status;
-}
+enum { MOST_FLIPS = 4, GENERATED = 1, NAME_SIZE = 64, STATUSES = 3 };
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -86,94 +33,206 @@ static uint64_t next_random(uint64_t *state)
   return *state;
 }
 
-static uint8_t *recorded_bytes(size_t *size)
+static uint8_t *recorded_bytes(const char *name, size_t *size)
 {
   char path[SNAPSHOT_PATH_SIZE];
-  return recorded_path("tiny-fresh", path) ? read_whole_file(path, size) : NULL;
+  return recorded_path(name, path) ? read_whole_file(path, size) : NULL;
 }
 
-static void test_truncations(void **state)
+/* A snapshot made here: several streams, no frames, so that every byte of it means something. */
+static uint8_t *generated_bytes(size_t *size)
 {
-  size_t size = 0;
-  uint8_t *bytes = recorded_bytes(&size);
-  struct subject subject;
-  size_t length;
-  (void)state;
-  if (bytes == NULL) {
-    return;
-  }
-  subject = open_subject();
-  for (length = 0; length < size; length++) {
-    assert_int_equal(audit_bytes(&subject, bytes, length), 2);
-  }
-  assert_int_equal(audit_bytes(&subject, bytes, size), 0);
-  print_message("%zu truncations refused\n", size);
-  close_subject(&subject);
-  free(bytes);
+  const struct ashlar_recording_plan plan = ashlar_recording_plan(GENERATED);
+  char path[SNAPSHOT_PATH_SIZE];
+  struct ashlar_snapshot snapshot;
+  struct ashlar_error error = {0};
+  uint8_t *bytes;
+  assert_true(ashlar_recording_make(&plan, &snapshot, NULL, &error));
+  assert_true(make_temporary(path));
+  assert_true(ashlar_snapshot_write_file(path, &snapshot, &error));
+  ashlar_snapshot_free(&snapshot);
+  bytes = read_whole_file(path, size);
+  (void)unlink(path);
+  assert_non_null(bytes);
+  return bytes;
 }
 
-static void test_flips(void **state)
-{
-  size_t size = 0;
-  uint8_t *bytes = recorded_bytes(&size);
-  uint8_t *damaged;
-  uint64_t seed = UINT64_C(0x2545F4914F6CDD1D);
-  size_t statuses[3] = {0, 0, 0};
-  struct subject subject;
-  int round;
-  (void)state;
-  if (bytes == NULL) {
-    return;
-  }
-  damaged = malloc(size);
-  assert_non_null(damaged);
-  subject = open_subject();
-  for (round = 0; round < FLIPS; round++) {
-    uint64_t left = 1 + next_random(&seed) % MOST_FLIPS;
-    memcpy(damaged, bytes, size);
-    while (left > 0) {
-      damaged[next_random(&seed) % size] ^= (uint8_t)(1 + next_random(&seed) % UINT8_MAX);
-      left--;
-    }
-    statuses[audit_bytes(&subject, damaged, size)]++;
-  }
-  print_message("%d damaged files: %zu clean, %zu with findings, %zu refused\n", FLIPS, statuses[0],
-                statuses[1], statuses[2]);
-  assert_true(statuses[1] > 0 && statuses[2] > 0);
-  close_subject(&subject);
-  free(damaged);
-  free(bytes);
-}
+/* --- nasty snapshots --- */
 
-static void test_nasty(void **state)
+static void refused(void **state)
 {
-  struct subject subject = open_subject();
-  size_t row;
+  struct malformed_tool tool;
   (void)state;
-  for (row = 0; row < COUNT(REFUSED_CASES); row++) {
-    struct pickle_bytes pickle = pickle_assemble(REFUSED_CASES[row].pickle);
-    int status = audit_bytes(&subject, pickle.bytes, pickle.size);
-    if (status != 2 || strstr(subject.said, REFUSED_CASES[row].message) == NULL) {
-      fail_msg("%s: status %d, said: %s", REFUSED_CASES[row].name, status, subject.said);
+  malformed_open(&tool);
+  for (size_t i = 0; i < COUNT(REFUSED_CASES); i++) {
+    const struct refused_case *row = &REFUSED_CASES[i];
+    struct pickle_bytes pickle = pickle_assemble(row->pickle);
+    malformed_write(&tool, pickle.bytes, pickle.size);
+    if (malformed_audit(&tool, row->name, pickle.size, i % 2 == 0) != 2 ||
+        strstr(tool.complained, row->message) == NULL) {
+      fail_msg("%s: %s%s", row->name, tool.complained, tool.said);
     }
     pickle_bytes_free(&pickle);
   }
-  for (row = 0; row < COUNT(ACCEPTED_CASES); row++) {
-    struct pickle_bytes pickle = pickle_assemble(ACCEPTED_CASES[row].pickle);
-    (void)audit_bytes(&subject, pickle.bytes, pickle.size);
+  print_message("%zu nasty snapshots refused\n", COUNT(REFUSED_CASES));
+  malformed_close(&tool);
+}
+
+static void readable(void **state)
+{
+  struct malformed_tool tool;
+  size_t statuses[STATUSES] = {0};
+  (void)state;
+  malformed_open(&tool);
+  for (size_t i = 0; i < COUNT(ACCEPTED_CASES); i++) {
+    const struct accepted_case *row = &ACCEPTED_CASES[i];
+    struct pickle_bytes pickle = pickle_assemble(row->pickle);
+    malformed_write(&tool, pickle.bytes, pickle.size);
+    for (int is_json = 0; is_json < 2; is_json++) {
+      const int status = malformed_audit(&tool, row->name, pickle.size, is_json != 0);
+      if (status == 2) {
+        fail_msg("%s: %s", row->name, tool.complained);
+      }
+      statuses[status]++;
+    }
     pickle_bytes_free(&pickle);
   }
-  print_message("%zu refused and %zu readable nasty snapshots\n", COUNT(REFUSED_CASES),
-                COUNT(ACCEPTED_CASES));
-  close_subject(&subject);
+  print_message("%zu readable nasty snapshots: %zu clean, %zu with findings\n",
+                COUNT(ACCEPTED_CASES), statuses[0] / 2, statuses[1] / 2);
+  malformed_close(&tool);
+}
+
+/* --- truncations --- */
+
+static void every_truncation_of(const char *name, const uint8_t *bytes, size_t size)
+{
+  struct malformed_tool tool;
+  malformed_open(&tool);
+  malformed_write(&tool, bytes, size);
+  assert_int_equal(malformed_audit(&tool, name, size, true), 0);
+  for (size_t length = size; length-- > 0;) {
+    malformed_cut(&tool, length);
+    if (malformed_audit(&tool, name, length, length % 2 == 0) != 2) {
+      fail_msg("%s, the first %zu bytes: %s", name, length, tool.said);
+    }
+  }
+  print_message("%zu truncations of %s refused\n", size, name);
+  malformed_close(&tool);
+}
+
+static void truncations(void **state)
+{
+  size_t size = 0;
+  uint8_t *bytes = recorded_bytes("tiny-fresh", &size);
+  (void)state;
+  if (bytes == NULL) {
+    skip();
+  }
+  every_truncation_of("tiny-fresh", bytes, size);
+  free(bytes);
+}
+
+static void truncations_of_a_generated_snapshot(void **state)
+{
+  size_t size = 0;
+  uint8_t *bytes = generated_bytes(&size);
+  (void)state;
+  every_truncation_of("a generated snapshot", bytes, size);
+  free(bytes);
+}
+
+/* --- random damage --- */
+
+/* Changes one to MOST_FLIPS bytes of the file, audits it, and changes them back. */
+static int audit_damaged(struct malformed_tool *tool, const char *name, const uint8_t *bytes,
+                         size_t size, uint64_t *random)
+{
+  const size_t count = 1 + (size_t)(next_random(random) % MOST_FLIPS);
+  size_t places[MOST_FLIPS];
+  int status;
+  for (size_t i = 0; i < count; i++) {
+    const size_t place = (size_t)(next_random(random) % size);
+    const uint8_t damaged = (uint8_t)(bytes[place] ^ (1 + next_random(random) % UINT8_MAX));
+    places[i] = place;
+    malformed_patch(tool, place, &damaged, 1);
+  }
+  status = malformed_audit(tool, name, size, next_random(random) % 2 == 0);
+  for (size_t i = 0; i < count; i++) {
+    malformed_patch(tool, places[i], &bytes[places[i]], 1);
+  }
+  return status;
+}
+
+static void random_damage_of(const char *name, const uint8_t *bytes, size_t size, size_t rounds)
+{
+  uint64_t random = UINT64_C(0x2545f4914f6cdd1d);
+  size_t statuses[STATUSES] = {0};
+  struct malformed_tool tool;
+  malformed_open(&tool);
+  malformed_write(&tool, bytes, size);
+  for (size_t i = 0; i < rounds; i++) {
+    char round[NAME_SIZE];
+    (void)snprintf(round, sizeof round, "%s, damage %zu", name, i);
+    statuses[audit_damaged(&tool, round, bytes, size, &random)]++;
+  }
+  print_message("%zu damaged copies of %s: %zu clean, %zu with findings, %zu refused\n", rounds,
+                name, statuses[0], statuses[1], statuses[2]);
+  assert_true(statuses[0] > 0 && statuses[1] > 0 && statuses[2] > 0);
+  malformed_close(&tool);
+}
+
+static void random_damage_of_recorded(const char *name, size_t rounds)
+{
+  size_t size = 0;
+  uint8_t *bytes = recorded_bytes(name, &size);
+  if (bytes == NULL) {
+    skip();
+  }
+  random_damage_of(name, bytes, size, rounds);
+  free(bytes);
+}
+
+static void damage_to_a_fresh_recording(void **state)
+{
+  (void)state;
+  random_damage_of_recorded("tiny-fresh", 70000);
+}
+
+static void damage_to_a_recording_from_the_middle(void **state)
+{
+  (void)state;
+  random_damage_of_recorded("small-midstart", 30000);
+}
+
+static void damage_to_a_generated_snapshot(void **state)
+{
+  size_t size = 0;
+  uint8_t *bytes = generated_bytes(&size);
+  (void)state;
+  random_damage_of("a generated snapshot", bytes, size, 20000);
+  free(bytes);
+}
+
+static void memory(void **state)
+{
+  (void)state;
+  assert_true(malformed_memory_is_bounded());
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nasty),
-      cmocka_unit_test(test_truncations),
-      cmocka_unit_test(test_flips),
+      cmocka_unit_test(refused),
+      cmocka_unit_test(readable),
+      cmocka_unit_test(truncations),
+      cmocka_unit_test(truncations_of_a_generated_snapshot),
+      cmocka_unit_test(damage_to_a_fresh_recording),
+      cmocka_unit_test(damage_to_a_recording_from_the_middle),
+      cmocka_unit_test(damage_to_a_generated_snapshot),
+      cmocka_unit_test(memory), /* of all of the above */
   };
+  if (!limit_memory()) {
+    return 1;
+  }
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

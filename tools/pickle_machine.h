@@ -39,6 +39,10 @@ struct ashlar_pickle_machine {
   size_t level_capacity;
   struct ashlar_pickle_memo memo;
   struct ashlar_pickle_facts facts;
+  /* The last short text that pickle_pairs.c looked up, its bytes at the upper end. */
+  uint64_t small_text;
+  uint16_t small_word;
+  uint8_t small_length; /* UINT8_MAX: none yet */
 };
 
 /* Offset of the opcode that is being executed, given that `source->next` stands behind its first

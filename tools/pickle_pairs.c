@@ -9,7 +9,8 @@
 
 enum {
   MARGIN = 32, /* a key, a number of 8 bytes and its memo opcode, and some */
-  SMALL_LONG = 8
+  SMALL_LONG = 8,
+  SMALL_TEXT = 8
 };
 
 enum outcome {
@@ -351,6 +352,48 @@ static enum outcome store_unusual(struct ashlar_pickle_machine *machine, unsigne
   return outcome;
 }
 
+/* Number of a text of at most SMALL_TEXT bytes at `bytes`, where as many as that are readable. */
+static uint16_t find_small_text(struct ashlar_pickle_machine *machine, const uint8_t *bytes,
+                                uint8_t length)
+{
+  const uint64_t text = length > 0 ? ashlar_load64(bytes) << (64 - 8 * length) : 0;
+
+  if (length != machine->small_length || text != machine->small_text) {
+    machine->small_length = length;
+    machine->small_text = text;
+    machine->small_word = machine->schema->word((const char *)bytes, length);
+  }
+  return machine->small_word;
+}
+
+/* A key from the memo that the schema does not know, and a short text: newer releases write the same
+ * one in every event. */
+static enum outcome pass_small_text(struct ashlar_pickle_machine *machine)
+{
+  struct ashlar_byte_source *source = machine->source;
+  const uint8_t *text = source->next;
+  const uint64_t packed = decode_entry(machine, source->next, &text);
+  struct ashlar_pickle_value value = {.tag = ASHLAR_PICKLE_TEXT};
+  const uint8_t *behind;
+
+  if (ashlar_short_tag(packed) != ASHLAR_PICKLE_TEXT || ashlar_short_word(packed) != 0 ||
+      text[0] != ASHLAR_OP_SHORT_BINUNICODE || text[1] > SMALL_TEXT) {
+    return NOT_PLAIN;
+  }
+  behind = text + 2 + text[1];
+  if (behind[0] != ASHLAR_OP_MEMOIZE || !ends_value(behind[1])) {
+    return NOT_PLAIN;
+  }
+  value.bits = text[1];
+  value.word = find_small_text(machine, text + 2, text[1]);
+  value.position = source->window_at + (uint64_t)(text - source->window);
+  source->next = behind + 1;
+  return ashlar_machine_put(machine, machine->memo.stored, &value,
+                            value.position + (uint64_t)(behind - text))
+             ? TAKEN
+             : FAILED;
+}
+
 /* Whether the dictionary at the top, whose pairs are complete, is one of a run: a finished one of the
  * same role stands below it, and both above a list. */
 static bool is_in_run(const struct ashlar_pickle_machine *machine)
@@ -417,7 +460,10 @@ bool ashlar_machine_pairs(struct ashlar_pickle_machine *machine, uint64_t positi
       outcome = take_sibling(machine);
       position = ashlar_machine_here(machine);
     } else {
-      outcome = store_unusual(machine, role, position);
+      outcome = pass_small_text(machine);
+      if (outcome == NOT_PLAIN) {
+        outcome = store_unusual(machine, role, position);
+      }
     }
     if (outcome != TAKEN) {
       return outcome == NOT_PLAIN;

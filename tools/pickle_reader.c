@@ -329,7 +329,12 @@ bool ashlar_pickle_read(struct ashlar_byte_source *source,
                         struct ashlar_pickle_facts *facts, struct ashlar_error *error)
 {
   struct ashlar_pickle_machine machine = {
-      .source = source, .schema = schema, .context = context, .error = error};
+      .source = source,
+      .schema = schema,
+      .context = context,
+      .error = error,
+      .small_length = UINT8_MAX,
+  };
   bool is_read;
 
   *facts = (struct ashlar_pickle_facts){0};

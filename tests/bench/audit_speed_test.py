@@ -75,6 +75,17 @@ class Grown(Folder):
             self.assertEqual(event["size"], expected["size"])
         self.assertGreater(repetitions, 3)
 
+    def test_texts_of_newer_releases(self):
+        source = self.recording("tiny-fresh")
+        for event in source["device_traces"][0]:
+            event["compile_context"] = "N/A"
+            event["user_metadata"] = ""
+        events, _ = self.check(source, False, 100_000)
+        with open(self.path("grown.pickle"), "rb") as file:
+            texts = [argument for name, argument in opcodes(file.read()) if name == "SHORT_BINUNICODE"]
+        self.assertEqual(texts.count("N/A"), len(events))
+        self.assertEqual(texts.count(""), 1)
+
     def test_no_frames(self):
         self.check(self.recording("small-midstart"), False, 200_000)
 
@@ -137,4 +148,4 @@ class Benchmark(Folder):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -25,6 +25,8 @@ ADDRESS_END = 1 << 47
 TIME_BASE = 1_700_000_000_000_000  # microseconds; seven bytes
 GIB = 1 << 30
 
+PER_EVENT = ("compile_context", "user_metadata")  # texts that newer releases give each event
+
 Grown = collections.namedtuple("Grown", "bytes events allocations memo repetitions")
 
 
@@ -100,6 +102,12 @@ class Writer:
         self.texts[value] = self.count
         self.count += 1
 
+    def new_text(self, value):
+        """A text that is another object each time, as PyTorch makes it: written out each time."""
+        if len(value) > 1:
+            self.texts.pop(value, None)
+        self.text(value)
+
     def items(self, values, put, one, many):
         for first in range(0, len(values), BATCH):
             batch = values[first:first + BATCH]
@@ -152,7 +160,10 @@ class Writer:
                 self.patches.times.append((len(self.out), value))
             elif key == "frames" and id(value) in self.objects:
                 self.patches.memo.append((len(self.out), self.objects[id(value)]))
-            self.value(value)
+            if key in PER_EVENT:
+                self.new_text(value)
+            else:
+                self.value(value)
         self.out += b"u"
 
 
@@ -188,6 +199,7 @@ class History:
         self.replayed = os.path.join(folder, "replayed.pickle")
         self.frees = []  # for each free in the order of the trace: its frames; at the end, None
         self.alloc_frames = []
+        self.texts = {}
         lines, live = self.requests() if self.source else self.from_trace(source)
         self.open_end = self.replay(tool, trace, lines)
         self.closed = self.replay(tool, trace, lines + [f"f {name}" for name in live] + ["e"])
@@ -197,6 +209,7 @@ class History:
         """The requests of the snapshot's first history as lines of a text trace, and what stays live."""
         lines, live = [], {}
         recorded = next(trace for trace in self.source["device_traces"] if trace)
+        self.texts = {key: recorded[0][key] for key in PER_EVENT if key in recorded[0]}
         for event in recorded:
             address = event["addr"] if "addr" in event else None
             if event["action"] == "alloc":
@@ -283,6 +296,7 @@ class History:
                 "size": event["size"],
                 "stream": event["stream"],
                 "time_us": TIME_BASE + number * len(self.closed["device_traces"][0]) + index,
+                **self.texts,
             })
         if has_frames:
             self.add_frames(events)
