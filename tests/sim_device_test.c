@@ -87,6 +87,95 @@ static void first_fit_takes_the_lowest_gap(void **state)
   ashlar_sim_destroy(&device);
 }
 
+static void adjacent_segments_touch_whatever_their_sizes(void **state)
+{
+  (void)state;
+  struct ashlar_sim_device device = make(ASHLAR_SIM_ADJACENT, ASHLAR_SIM_UNLIMITED);
+  assert_int_equal(given(&device, 3 * MIB), BASE);
+  assert_int_equal(given(&device, 512), BASE + 3 * MIB);
+  assert_int_equal(given(&device, 1), BASE + 3 * MIB + 512);
+  assert_int_equal(given(&device, 2 * MIB), BASE + 3 * MIB + 1024);
+  assert_int_equal(ashlar_sim_segment_at(&device, BASE + 3 * MIB)->bytes, 512);
+  assert_int_equal(ashlar_sim_segment_at(&device, BASE + 3 * MIB - 1)->bytes, 3 * MIB);
+  assert_null(ashlar_sim_segment_at(&device, BASE + 3 * MIB + 513));
+  assert_null(ashlar_sim_segment_at(&device, BASE - 1));
+  assert_null(ashlar_sim_segment_at(&device, UINT64_MAX));
+  ashlar_sim_destroy(&device);
+}
+
+static void a_freed_address_comes_again(void **state)
+{
+  (void)state;
+  struct ashlar_sim_device device = make(ASHLAR_SIM_REUSE, ASHLAR_SIM_UNLIMITED);
+  for (uint64_t i = 0; i < 4; i++) {
+    assert_int_equal(given(&device, 4 * MIB), BASE + i * 4 * MIB);
+  }
+  assert_int_equal(freed(&device, BASE + 8 * MIB), ASHLAR_SIM_OK);
+  assert_int_equal(freed(&device, BASE), ASHLAR_SIM_OK);
+  /* The last one freed first, also for a smaller segment; then the one before. */
+  assert_int_equal(given(&device, 5 * MIB), BASE + 16 * MIB);
+  assert_int_equal(given(&device, 1), BASE);
+  assert_int_equal(given(&device, 4 * MIB), BASE + 8 * MIB);
+  assert_int_equal(given(&device, 1), BASE + 22 * MIB);
+  /* A freed range that was taken over is not handed out. */
+  assert_int_equal(freed(&device, BASE + 8 * MIB), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_adopt(&device, BASE + 9 * MIB, 512, 0), ASHLAR_SIM_OK);
+  assert_int_equal(given(&device, 4 * MIB), BASE + 24 * MIB);
+  assert_int_equal(given(&device, MIB), BASE + 8 * MIB);
+  /* More are freed than are remembered. */
+  for (uint64_t i = 0; i < ASHLAR_SIM_FREED + 5; i++) {
+    assert_int_equal(given(&device, 2 * MIB), BASE + (28 + 2 * i) * MIB);
+  }
+  for (uint64_t i = 0; i < ASHLAR_SIM_FREED + 5; i++) {
+    assert_int_equal(freed(&device, BASE + (28 + 2 * i) * MIB), ASHLAR_SIM_OK);
+  }
+  for (uint64_t i = ASHLAR_SIM_FREED + 5; i > 5; i--) {
+    assert_int_equal(given(&device, 2 * MIB), BASE + (28 + 2 * (i - 1)) * MIB);
+  }
+  assert_int_equal(given(&device, 2 * MIB), BASE + (28 + 2 * (ASHLAR_SIM_FREED + 5)) * MIB);
+  ashlar_sim_destroy(&device);
+}
+
+static void a_segment_goes_where_it_is_put(void **state)
+{
+  (void)state;
+  struct ashlar_sim_device device = make(ASHLAR_SIM_ASCENDING, ASHLAR_SIM_UNLIMITED);
+  assert_int_equal(given(&device, 2 * MIB), BASE);
+  ashlar_sim_place_next(&device, BASE + 2 * MIB - 512);
+  assert_int_equal(asked(&device, 512), ASHLAR_SIM_OVERLAP);
+  ashlar_sim_place_next(&device, ASHLAR_SIM_ADDRESS_END);
+  assert_int_equal(asked(&device, 512), ASHLAR_SIM_RANGE);
+  ashlar_sim_place_next(&device, BASE - 512);
+  assert_int_equal(asked(&device, 513), ASHLAR_SIM_OVERLAP);
+  assert_int_equal(given(&device, 512), BASE - 512);
+  assert_int_equal(freed(&device, BASE), ASHLAR_SIM_OK);
+  ashlar_sim_place_next(&device, BASE);
+  assert_int_equal(given(&device, MIB), BASE);
+  assert_int_equal(given(&device, MIB), BASE + 2 * MIB);
+  ashlar_sim_destroy(&device);
+}
+
+static void memory_is_taken_without_an_address(void **state)
+{
+  (void)state;
+  struct ashlar_sim_device device = make(ASHLAR_SIM_ASCENDING, 8 * MIB);
+  assert_int_equal(ashlar_sim_take(&device, 0), ASHLAR_SIM_RANGE);
+  assert_int_equal(ashlar_sim_take(&device, UINT64_MAX), ASHLAR_SIM_RANGE);
+  assert_int_equal(ashlar_sim_take(&device, 8 * MIB + 1), ASHLAR_SIM_REFUSED);
+  assert_int_equal(ashlar_sim_take(&device, 5 * MIB), ASHLAR_SIM_OK);
+  assert_int_equal(asked(&device, 4 * MIB), ASHLAR_SIM_REFUSED);
+  (void)given(&device, 3 * MIB);
+  assert_int_equal(ashlar_sim_take(&device, 1), ASHLAR_SIM_REFUSED);
+  assert_int_equal(device.peak_used, 8 * MIB);
+  assert_int_equal(ashlar_sim_give(&device, 5 * MIB + 1), ASHLAR_SIM_UNKNOWN);
+  assert_int_equal(ashlar_sim_give(&device, 5 * MIB), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_free_bytes(&device), 5 * MIB);
+  device.config.capacity = ASHLAR_SIM_UNLIMITED;
+  assert_int_equal(ashlar_sim_take(&device, ASHLAR_SIM_ADDRESS_END), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_take(&device, 1), ASHLAR_SIM_REFUSED);
+  ashlar_sim_destroy(&device);
+}
+
 static void the_capacity_holds_and_is_told(void **state)
 {
   (void)state;
@@ -267,6 +356,10 @@ int main(void)
       cmocka_unit_test(ascending_segments_follow_each_other),
       cmocka_unit_test(descending_segments_go_down_to_the_base),
       cmocka_unit_test(first_fit_takes_the_lowest_gap),
+      cmocka_unit_test(adjacent_segments_touch_whatever_their_sizes),
+      cmocka_unit_test(a_freed_address_comes_again),
+      cmocka_unit_test(a_segment_goes_where_it_is_put),
+      cmocka_unit_test(memory_is_taken_without_an_address),
       cmocka_unit_test(the_capacity_holds_and_is_told),
       cmocka_unit_test(only_what_was_handed_out_can_be_freed),
       cmocka_unit_test(segments_from_before_are_adopted),

@@ -92,7 +92,8 @@ static enum ashlar_sim_status enter(struct ashlar_sim_device *device, uint64_t a
           (device->segment_count - at) * sizeof *device->segments);
   device->segments[at] = (struct ashlar_sim_segment){address, bytes, tag};
   device->segment_count++;
-  /* Segments are apart and end at 2^62 at most, so their sum cannot wrap. */
+  /* Segments are apart and end at 2^62 at most, and no more than 2^62 is taken, so the sum cannot
+     wrap. */
   device->used += bytes;
   if (device->used > device->peak_used) {
     device->peak_used = device->used;
@@ -145,6 +146,46 @@ static struct ashlar_sim_result allocate_recorded(struct ashlar_sim_device *devi
   return (struct ashlar_sim_result){.address = line->address};
 }
 
+/* The last of the freed ranges that a segment of so many bytes fits in; their number if none is. A
+   range may have been taken over since, by adoption or at a place that was asked for. */
+static size_t find_freed(const struct ashlar_sim_device *device, uint64_t bytes)
+{
+  for (size_t i = device->freed_count; i > 0; i--) {
+    const struct ashlar_sim_segment *range = &device->freed[i - 1];
+    if (range->bytes >= bytes && is_apart(device, range->address, bytes)) {
+      return i - 1;
+    }
+  }
+  return device->freed_count;
+}
+
+static void drop_freed(struct ashlar_sim_device *device, size_t at)
+{
+  device->freed_count--;
+  memmove(&device->freed[at], &device->freed[at + 1],
+          (device->freed_count - at) * sizeof *device->freed);
+}
+
+/* Forgets the freed range that a segment begins at: what is behind the segment is not reused. */
+static void drop_reused(struct ashlar_sim_device *device, uint64_t address)
+{
+  for (size_t i = 0; i < device->freed_count; i++) {
+    if (device->freed[i].address == address) {
+      drop_freed(device, i);
+      return;
+    }
+  }
+}
+
+static void remember_freed(struct ashlar_sim_device *device, struct ashlar_sim_segment range)
+{
+  if (device->freed_count == ASHLAR_SIM_FREED) {
+    drop_freed(device, 0);
+  }
+  device->freed[device->freed_count] = range;
+  device->freed_count++;
+}
+
 /* Where a segment goes that no script places. 0, where no segment can be: no address is left. */
 static uint64_t choose_address(const struct ashlar_sim_device *device, uint64_t bytes)
 {
@@ -157,6 +198,10 @@ static uint64_t choose_address(const struct ashlar_sim_device *device, uint64_t 
       return 0;
     }
     return (device->next - bytes) / ASHLAR_SIM_ALIGNMENT * ASHLAR_SIM_ALIGNMENT;
+  case ASHLAR_SIM_REUSE: {
+    const size_t freed = find_freed(device, bytes);
+    return freed < device->freed_count ? device->freed[freed].address : device->next;
+  }
   default:
     return device->next;
   }
@@ -168,20 +213,25 @@ static void pass(struct ashlar_sim_device *device, uint64_t address, uint64_t by
   if (device->config.placement == ASHLAR_SIM_DESCENDING) {
     device->next = address < device->next ? address : device->next;
   } else if (address + bytes > device->next) {
-    device->next = align_up(address + bytes);
+    const uint64_t alignment = device->config.placement == ASHLAR_SIM_ADJACENT
+                                   ? ASHLAR_SIM_TOUCHING
+                                   : ASHLAR_SIM_ALIGNMENT;
+    device->next = (address + bytes + (alignment - 1)) / alignment * alignment;
   }
 }
 
 static struct ashlar_sim_result allocate_unscripted(struct ashlar_sim_device *device,
                                                     uint64_t bytes, uint64_t tag)
 {
-  const uint64_t address = choose_address(device, bytes);
+  const uint64_t address = device->placed ? device->place : choose_address(device, bytes);
   const enum ashlar_sim_status status =
       address == 0 ? ASHLAR_SIM_RANGE : enter(device, address, bytes, tag);
   if (status != ASHLAR_SIM_OK) {
     return failure(status);
   }
   pass(device, address, bytes);
+  device->placed = false;
+  drop_reused(device, address);
   return (struct ashlar_sim_result){.address = address};
 }
 
@@ -237,6 +287,9 @@ struct ashlar_sim_result ashlar_sim_free(struct ashlar_sim_device *device, uint6
           (device->segment_count - at) * sizeof *device->segments);
   device->used -= gone.bytes;
   device->counts.frees++;
+  if (device->config.placement == ASHLAR_SIM_REUSE) {
+    remember_freed(device, gone);
+  }
   if (device->config.placement == ASHLAR_SIM_RECORDED) {
     if (ashlar_sim_expects_free(device, address)) {
       device->script_next++;
@@ -273,6 +326,52 @@ bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t ad
 {
   const struct ashlar_sim_script_line *line = next_line(device);
   return line != NULL && line->kind == ASHLAR_SIM_SCRIPT_FREE && line->address == address;
+}
+
+void ashlar_sim_place_next(struct ashlar_sim_device *device, uint64_t address)
+{
+  device->placed = true;
+  device->place = address;
+}
+
+enum ashlar_sim_status ashlar_sim_take(struct ashlar_sim_device *device, uint64_t bytes)
+{
+  if (bytes == 0 || bytes > ASHLAR_SIM_ADDRESS_END) {
+    return ASHLAR_SIM_RANGE;
+  }
+  /* Both sums stay below 2^64 by this: what is taken is at most 2^62, and so are the segments. */
+  if (device->used > device->config.capacity || bytes > device->config.capacity - device->used ||
+      bytes > ASHLAR_SIM_ADDRESS_END - device->taken) {
+    return ASHLAR_SIM_REFUSED;
+  }
+  device->taken += bytes;
+  device->used += bytes;
+  if (device->used > device->peak_used) {
+    device->peak_used = device->used;
+  }
+  return ASHLAR_SIM_OK;
+}
+
+enum ashlar_sim_status ashlar_sim_give(struct ashlar_sim_device *device, uint64_t bytes)
+{
+  if (bytes > device->taken) {
+    return ASHLAR_SIM_UNKNOWN;
+  }
+  device->taken -= bytes;
+  device->used -= bytes;
+  return ASHLAR_SIM_OK;
+}
+
+const struct ashlar_sim_segment *ashlar_sim_segment_at(const struct ashlar_sim_device *device,
+                                                       uint64_t address)
+{
+  const size_t behind =
+      address == UINT64_MAX ? device->segment_count : count_before(device, address + 1);
+  if (behind == 0) {
+    return NULL;
+  }
+  const struct ashlar_sim_segment *segment = &device->segments[behind - 1];
+  return address - segment->address < segment->bytes ? segment : NULL;
 }
 
 uint64_t ashlar_sim_free_bytes(const struct ashlar_sim_device *device)

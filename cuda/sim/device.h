@@ -13,16 +13,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda/sim/status.h"
+
 #define ASHLAR_SIM_ALIGNMENT UINT64_C(2097152)     /* of the addresses handed out, bytes */
 #define ASHLAR_SIM_ADDRESS_END (UINT64_C(1) << 62) /* no segment ends beyond this */
 #define ASHLAR_SIM_DESCENT (UINT64_C(1) << 43)     /* DESCENDING begins so far above `base` */
 #define ASHLAR_SIM_UNLIMITED UINT64_MAX            /* as capacity */
+#define ASHLAR_SIM_TOUCHING UINT64_C(512)          /* alignment of ADJACENT segments, bytes */
+
+enum {
+  ASHLAR_SIM_FREED = 32 /* freed ranges that REUSE remembers; the oldest is forgotten first */
+};
 
 enum ashlar_sim_placement {
   ASHLAR_SIM_ASCENDING = 0, /* each segment behind all that came before */
   ASHLAR_SIM_DESCENDING,    /* each segment below all that came before, down to `base` */
   ASHLAR_SIM_FIRST_FIT,     /* the lowest gap: freed ranges are handed out again */
-  ASHLAR_SIM_RECORDED       /* as the script says */
+  ASHLAR_SIM_RECORDED,      /* as the script says */
+  ASHLAR_SIM_ADJACENT,      /* as ASCENDING, but segments of any size touch, at 512 bytes */
+  ASHLAR_SIM_REUSE          /* at the start of the range freed last that is large enough; else as
+                               ASCENDING */
 };
 
 enum ashlar_sim_script_kind {
@@ -47,16 +57,6 @@ struct ashlar_sim_config {
   size_t script_length;
 };
 
-enum ashlar_sim_status {
-  ASHLAR_SIM_OK = 0,
-  ASHLAR_SIM_REFUSED,      /* allocate: no memory, by capacity or by the script */
-  ASHLAR_SIM_NOT_SCRIPTED, /* allocate: the script has no such segment here; counts as refused */
-  ASHLAR_SIM_OVERLAP,      /* allocate, adopt: the range is not apart from the segments held */
-  ASHLAR_SIM_UNKNOWN,      /* free: not the start of a segment that is held */
-  ASHLAR_SIM_RANGE,        /* size 0 or above ASHLAR_SIM_ADDRESS_END, or addresses used up */
-  ASHLAR_SIM_HOST_MEMORY   /* the machine that pretends is short of memory */
-};
-
 /* A segment that the device has handed out. */
 struct ashlar_sim_segment {
   uint64_t address;
@@ -79,10 +79,15 @@ struct ashlar_sim_device {
   struct ashlar_sim_segment *segments; /* ascending by address */
   size_t segment_count;
   size_t segment_capacity;
-  uint64_t used;      /* bytes of all segments */
+  uint64_t used;      /* bytes of all segments, and bytes taken without an address */
+  uint64_t taken;     /* the latter alone */
   uint64_t peak_used; /* greatest value of `used` so far */
   uint64_t next; /* ASCENDING: where the next segment goes. DESCENDING: where it ends at most */
   size_t script_next; /* RECORDED: first line not yet played */
+  bool placed;        /* whether `place` says where the next segment goes */
+  uint64_t place;
+  struct ashlar_sim_segment freed[ASHLAR_SIM_FREED]; /* REUSE: ranges freed, the last one last */
+  size_t freed_count;
   struct ashlar_sim_counts counts;
 };
 
@@ -117,6 +122,22 @@ void ashlar_sim_advance(struct ashlar_sim_device *device, uint64_t position);
 
 /* RECORDED: whether the next thing that the script has is a free of the segment at the address. */
 bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t address);
+
+/* The next segment that is handed out begins at this address, whatever the placement (RECORDED: no
+   effect). An allocation that fails leaves this as it is: OVERLAP or RANGE, where the segment cannot
+   be there. */
+void ashlar_sim_place_next(struct ashlar_sim_device *device, uint64_t address);
+
+/* Takes memory of the device that has no address yet, or has one that is not its segment's: pieces
+   that are mapped elsewhere. OK, RANGE or REFUSED; not counted as a call. */
+enum ashlar_sim_status ashlar_sim_take(struct ashlar_sim_device *device, uint64_t bytes);
+
+/* Gives such memory back: OK, or UNKNOWN where less than that is taken. */
+enum ashlar_sim_status ashlar_sim_give(struct ashlar_sim_device *device, uint64_t bytes);
+
+/* The segment that holds the address, NULL if none does. O(log segments). */
+const struct ashlar_sim_segment *ashlar_sim_segment_at(const struct ashlar_sim_device *device,
+                                                       uint64_t address);
 
 /* Bytes that can still be handed out: of the capacity, or what the script's next line says where
    that is a refusal. */
