@@ -142,20 +142,21 @@ static void remove_page(struct ashlar_sim_range_map *map, size_t at)
   memmove(map->page + at, map->page + at + 1, (map->page_count - at) * sizeof *map->page);
 }
 
-/* Takes the cells of the next page into a page, if both are nearly empty. */
-static void merge_pages(struct ashlar_sim_range_map *map, size_t at)
+/* Takes the cells of the next page into a page, if there is one and both are nearly empty. */
+static bool merge_pages(struct ashlar_sim_range_map *map, size_t at)
 {
   if (at + 1 >= map->page_count) {
-    return;
+    return false;
   }
   struct ashlar_sim_page *page = map->page[at].cells;
   const struct ashlar_sim_page *next = map->page[at + 1].cells;
   if (page->count + next->count > ASHLAR_SIM_PAGE_CELLS / 2) {
-    return;
+    return false;
   }
   memcpy(page->cell + page->count, next->cell, next->count * sizeof *page->cell);
   page->count += next->count;
   remove_page(map, at + 1);
+  return true;
 }
 
 /* Removes a cell; the place of the one that came after it. */
@@ -171,8 +172,14 @@ static struct ashlar_sim_place erase(struct ashlar_sim_range_map *map,
     remove_page(map, place.page);
     return (struct ashlar_sim_place){place.page, 0};
   }
-  merge_pages(map, place.page);
-  if (place.at == page->count) {
+  (void)merge_pages(map, place.page);
+  if (place.page > 0) {
+    const size_t before = map->page[place.page - 1].cells->count;
+    if (merge_pages(map, place.page - 1)) {
+      place = (struct ashlar_sim_place){place.page - 1, before + place.at};
+    }
+  }
+  if (place.at == map->page[place.page].cells->count) {
     return (struct ashlar_sim_place){place.page + 1, 0};
   }
   return place;
