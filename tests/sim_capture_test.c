@@ -211,6 +211,93 @@ static void streams_join_and_must_come_back(void **state)
   }
 }
 
+/* A stream that joined and did nothing need not come back. */
+static void a_stream_that_did_nothing_need_not_come_back(void **state)
+{
+  (void)state;
+  struct ashlar_sim_machine m;
+  sim_start_plain(&m, 1);
+  const uint64_t s1 = sim_stream(&m);
+  const uint64_t s2 = sim_stream(&m);
+  (void)begin(&m, s1);
+  sim_write(&m, s1, MIB, 1);
+  sim_order(&m, s2, s1);
+  assert_int_equal(ashlar_sim_machine_capture_end(&m, s1), ASHLAR_SIM_OK);
+  sim_stop_clean(&m);
+}
+
+/* The same where its shadow has the slot of a graph that went while the capture was in progress. */
+static void a_shadow_has_the_slot_of_a_graph(void **state)
+{
+  (void)state;
+  struct ashlar_sim_machine m;
+  sim_start_plain(&m, 1);
+  const uint64_t s1 = sim_stream(&m);
+  const uint64_t s2 = sim_stream(&m);
+  uint64_t capture = 0;
+  const uint64_t graph = begin(&m, s1);
+  /* A capture in progress is no graph yet. */
+  assert_int_equal(ashlar_sim_machine_capture_begin(&m, s2, graph, &capture), ASHLAR_SIM_UNKNOWN);
+  sim_write(&m, s1, MIB, 1);
+  const uint32_t slot = m.streams.slot[0].shadow_slot;
+  assert_int_equal(ashlar_sim_machine_capture_end(&m, s1), ASHLAR_SIM_OK);
+  (void)begin(&m, s1);
+  const uint64_t event = sim_event(&m);
+  assert_int_equal(ashlar_sim_machine_event_record(&m, event, s1), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_machine_graph_destroy(&m, graph), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_machine_stream_wait(&m, s2, event), ASHLAR_SIM_OK);
+  assert_int_equal(m.streams.slot[1].shadow_slot, slot);
+  assert_int_equal(ashlar_sim_machine_capture_end(&m, s1), ASHLAR_SIM_OK);
+  sim_stop_clean(&m);
+}
+
+/* Captured work comes after what was queued in its stream before, and after that only. */
+static void the_order_in_a_stream_crosses_the_border(void **state)
+{
+  (void)state;
+  struct ashlar_sim_machine m;
+  sim_start_plain(&m, 1);
+  const uint64_t s1 = sim_stream(&m);
+  const uint64_t s2 = sim_stream(&m);
+  const uint64_t a = sim_segment(&m, 2 * MIB);
+  sim_write(&m, s1, a, MIB);
+  sim_write(&m, s2, a + MIB, MIB);
+  (void)begin(&m, s1);
+  sim_hand(&m, s1, a, MIB);
+  assert_int_equal(sim_races(&m), 0);
+  /* s2 joins and comes back: its work in the capture is in order, that before is not. */
+  sim_order(&m, s2, s1);
+  sim_write(&m, s2, a, MIB);
+  sim_order(&m, s1, s2);
+  sim_hand(&m, s1, a, MIB);
+  assert_int_equal(sim_races(&m), 0);
+  sim_hand(&m, s1, a + MIB, MIB);
+  sim_stop_after(&m, ASHLAR_SIM_VIOLATION_RACE, 1);
+}
+
+/* A graph that was captured on a device does not keep the host from waiting for that device. */
+static void a_graph_is_no_capture_in_progress(void **state)
+{
+  (void)state;
+  struct ashlar_sim_machine m;
+  sim_start_plain(&m, 2);
+  m.behaviour.relaxed_capture = true;
+  const uint64_t s = sim_stream(&m);
+  const uint64_t event = sim_event(&m);
+  (void)begin(&m, s);
+  assert_int_equal(ashlar_sim_machine_event_record(&m, event, s), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_machine_capture_end(&m, s), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_machine_set_device(&m, 1), ASHLAR_SIM_OK);
+  const uint64_t other = sim_stream(&m);
+  (void)begin(&m, other);
+  assert_int_equal(ashlar_sim_machine_set_device(&m, 0), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_machine_device_synchronize(&m, 0), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_machine_capture_end(&m, other), ASHLAR_SIM_OK);
+  /* Nor can a stream join it. */
+  assert_int_equal(ashlar_sim_machine_stream_wait(&m, s, event), ASHLAR_SIM_CAPTURE_ISOLATION);
+  sim_stop_after(&m, ASHLAR_SIM_VIOLATION_CAPTURE, 1);
+}
+
 static void waits_do_not_cross_the_border(void **state)
 {
   (void)state;
@@ -356,6 +443,10 @@ int main(void)
       cmocka_unit_test(a_free_that_does_not_wait),
       cmocka_unit_test(another_device_may_be_waited_for),
       cmocka_unit_test(streams_join_and_must_come_back),
+      cmocka_unit_test(a_stream_that_did_nothing_need_not_come_back),
+      cmocka_unit_test(a_shadow_has_the_slot_of_a_graph),
+      cmocka_unit_test(the_order_in_a_stream_crosses_the_border),
+      cmocka_unit_test(a_graph_is_no_capture_in_progress),
       cmocka_unit_test(waits_do_not_cross_the_border),
       cmocka_unit_test(reuse_within_a_capture_is_judged),
       cmocka_unit_test(a_graph_keeps_its_memory),

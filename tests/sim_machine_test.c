@@ -383,6 +383,13 @@ static void work_must_find_its_memory(void **state)
   sim_write(&m, t.stream, t.range, PAGE);
   assert_int_equal(ashlar_sim_machine_drain_all(&m), ASHLAR_SIM_OK);
   assert_int_equal(fault->count, 3);
+  /* Segments of another device are open to all. */
+  assert_int_equal(ashlar_sim_machine_set_device(&m, 1), ASHLAR_SIM_OK);
+  const uint64_t peer = sim_segment(&m, PAGE);
+  assert_int_equal(ashlar_sim_machine_set_device(&m, 0), ASHLAR_SIM_OK);
+  sim_write(&m, t.stream, peer, PAGE);
+  assert_int_equal(ashlar_sim_machine_drain_all(&m), ASHLAR_SIM_OK);
+  assert_int_equal(fault->count, 3);
   /* Unmapped, and freed, under queued work. */
   sim_write(&m, t.stream, t.range, PAGE);
   sim_write(&m, t.stream, next, PAGE);
@@ -455,6 +462,19 @@ static void a_deadlock_keeps_the_memory(void **state)
   assert_int_equal(ashlar_sim_machine_advance(&m, 10), 2);
   assert_int_equal(ashlar_sim_machine_stream_query(&m, t.stream), ASHLAR_SIM_OK);
   assert_int_equal(ashlar_sim_machine_free(&m, 0, t.segment), ASHLAR_SIM_OK);
+  sim_stop_clean(&m);
+}
+
+/* A free of what is no segment waits for nothing. */
+static void a_wrong_free_waits_for_nothing(void **state)
+{
+  (void)state;
+  struct ashlar_sim_machine m;
+  sim_start_plain(&m, 1);
+  const struct things t = make_things(&m);
+  sim_write(&m, t.stream, t.segment, PAGE);
+  assert_int_equal(ashlar_sim_machine_free(&m, 0, t.segment + 512), ASHLAR_SIM_UNKNOWN);
+  assert_int_equal(ashlar_sim_machine_left(&m).items, 1);
   sim_stop_clean(&m);
 }
 
@@ -533,6 +553,7 @@ int main(void)
       cmocka_unit_test(memory_goes_back_when_its_work_is_done),
       cmocka_unit_test(a_free_waits_for_streams_that_are_gone),
       cmocka_unit_test(a_deadlock_keeps_the_memory),
+      cmocka_unit_test(a_wrong_free_waits_for_nothing),
       cmocka_unit_test(handles_that_are_none_are_told),
       cmocka_unit_test(what_is_left_is_told),
   };

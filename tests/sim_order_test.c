@@ -326,11 +326,51 @@ static void a_long_run_stays_small(void **state)
   ashlar_sim_machine_destroy(&m);
 }
 
+/* Memory that is never touched again is forgotten too, once the host knows. */
+static void what_the_host_knows_is_forgotten(void **state)
+{
+  (void)state;
+  struct ashlar_sim_machine m;
+  sim_start_plain(&m, 1);
+  const uint64_t base = sim_segment(&m, 1024 * MIB);
+  const uint64_t s = sim_stream(&m);
+  for (uint64_t i = 0; i < 50000; i++) {
+    sim_write(&m, s, base + 2 * i * UNIT, UNIT);
+    if (i % 500 == 0) {
+      assert_int_equal(ashlar_sim_machine_stream_synchronize(&m, s), ASHLAR_SIM_OK);
+    }
+    assert_true(m.races.map[0].cell_count < 3000);
+  }
+  sim_stop_clean(&m);
+}
+
+static void what_is_touched_as_a_whole_is_one_cell(void **state)
+{
+  (void)state;
+  struct ashlar_sim_machine m;
+  sim_start_plain(&m, 1);
+  const uint64_t base = sim_segment(&m, MIB);
+  const uint64_t s = sim_stream(&m);
+  for (uint64_t i = 0; i < 100; i++) {
+    sim_write(&m, s, base + i * UNIT, UNIT);
+  }
+  assert_int_equal(m.races.map[0].cell_count, 100);
+  sim_write(&m, s, base, MIB);
+  assert_int_equal(m.races.map[0].cell_count, 1);
+  sim_hand(&m, s, base + UNIT, UNIT);
+  assert_int_equal(m.races.map[0].cell_count, 3);
+  sim_hand(&m, s, base, MIB);
+  assert_int_equal(m.races.map[0].cell_count, 1);
+  sim_stop_clean(&m);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_race_is_found_and_no_other),
       cmocka_unit_test(a_long_run_stays_small),
+      cmocka_unit_test(what_the_host_knows_is_forgotten),
+      cmocka_unit_test(what_is_touched_as_a_whole_is_one_cell),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "cuda/sim/event.h"
 #include "cuda/sim/stream.h"
 
-enum { MOST_RUN = 64 };
+enum { MOST_RUN = 128 };
 
 /* What has run, as slot * 100 + position. */
 struct journal {
@@ -105,7 +105,6 @@ static void touches_come_with_their_item(void **state)
     submit(&streams, a, 0);
     /* The queue moves to the front again and again. */
     if (i >= 10) {
-      journal.count = 0;
       assert_int_equal(ashlar_sim_stream_run_one(&streams, a), ASHLAR_SIM_OK);
       assert_int_equal(ashlar_sim_stream_run_one(&streams, a), ASHLAR_SIM_OK);
     }
@@ -252,6 +251,10 @@ static void a_closed_gate_is_a_deadlock(void **state)
   assert_int_equal(ashlar_sim_stream_open(&streams, a), ASHLAR_SIM_NO_GATE);
   assert_int_equal(ashlar_sim_streams_run_until(&streams, last), ASHLAR_SIM_OK);
   assert_int_equal(streams.pending, 0);
+  /* The next one is closed again. */
+  assert_int_equal(ashlar_sim_stream_open(&streams, a), ASHLAR_SIM_NO_GATE);
+  assert_int_equal(ashlar_sim_stream_gate(&streams, a), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_stream_run(&streams, a), ASHLAR_SIM_HELD);
   ashlar_sim_streams_destroy(&streams);
 }
 
@@ -326,6 +329,31 @@ static void handles_come_again_only_on_purpose(void **state)
   ashlar_sim_streams_destroy(&streams);
 }
 
+/* What the stream knew that had the slot before is not known to the new one; what the host knows, is. */
+static void a_new_stream_knows_what_the_host_knows(void **state)
+{
+  (void)state;
+  struct journal journal;
+  struct ashlar_sim_streams streams = start(&journal);
+  const uint32_t a = open_stream(&streams);
+  const uint32_t b = open_stream(&streams);
+  uint64_t handle = 0;
+  submit(&streams, a, 1);
+  submit(&streams, b, 1);
+  assert_int_equal(ashlar_sim_streams_run_all(&streams), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_host_learns(&streams, &streams.slot[b].clock), ASHLAR_SIM_OK);
+  assert_int_equal(ashlar_sim_stream_create(&streams, 0, false, &handle), ASHLAR_SIM_OK);
+  const uint32_t c = ashlar_sim_stream_find(&streams, handle);
+  wait_for(&streams, c, a); /* done: no item */
+  assert_int_equal(ashlar_sim_clock_at(&streams.slot[c].clock, a), 1);
+  assert_int_equal(ashlar_sim_stream_destroy(&streams, handle), ASHLAR_SIM_OK);
+  assert_int_equal(open_stream(&streams), c);
+  submit(&streams, c, 1);
+  assert_int_equal(ashlar_sim_clock_at(&streams.slot[c].clock, a), 0);
+  assert_int_equal(ashlar_sim_clock_at(&streams.slot[c].clock, b), 1);
+  ashlar_sim_streams_destroy(&streams);
+}
+
 static void there_is_a_limit_of_streams(void **state)
 {
   (void)state;
@@ -394,6 +422,7 @@ int main(void)
       cmocka_unit_test(a_closed_gate_is_a_deadlock),
       cmocka_unit_test(time_runs_what_ends_in_it),
       cmocka_unit_test(handles_come_again_only_on_purpose),
+      cmocka_unit_test(a_new_stream_knows_what_the_host_knows),
       cmocka_unit_test(there_is_a_limit_of_streams),
       cmocka_unit_test(events_have_handles_and_devices),
   };

@@ -184,6 +184,11 @@ static void several_mappings_are_one_range(void **state)
   assert_true(ashlar_sim_is_accessible(v, a, 4 * PAGE, 0));
   assert_false(ashlar_sim_is_accessible(v, a, 5 * PAGE, 0));
   assert_int_equal(ashlar_sim_unmap(v, f.devices, a + 5 * PAGE, 2 * PAGE), ASHLAR_SIM_NOT_RESERVED);
+  /* A page in the middle is not mapped. */
+  assert_int_equal(ashlar_sim_set_access(v, a + 3 * PAGE, 2 * PAGE, 0, true),
+                   ASHLAR_SIM_NOT_MAPPED);
+  assert_int_equal(ashlar_sim_unmap(v, f.devices, a + 3 * PAGE, 3 * PAGE), ASHLAR_SIM_NOT_MAPPED);
+  assert_int_equal(v->mapping_count, 5);
   assert_int_equal(ashlar_sim_unmap(v, f.devices, a + PAGE, 3 * PAGE), ASHLAR_SIM_OK);
   assert_int_equal(v->mapping_count, 3);
   assert_int_equal(v->mapped, 4 * PAGE);

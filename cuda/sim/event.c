@@ -39,7 +39,6 @@ enum ashlar_sim_status ashlar_sim_event_create(struct ashlar_sim_events *events,
   event->device = device;
   event->recorded = false;
   event->capture = 0;
-  ashlar_sim_clock_reset(&event->clock);
   events->open++;
   return ASHLAR_SIM_OK;
 }

@@ -150,7 +150,7 @@ static uint64_t find_races(struct ashlar_sim_race_log *log, const struct later *
 {
   uint64_t count = 0;
   for (uint32_t i = 0; i < log->map_count; i++) {
-    if (i != later->position.slot && log->map[i].cell_count > 0) {
+    if (log->map[i].cell_count > 0) {
       count += find_race(log, i, later);
     }
   }

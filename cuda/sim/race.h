@@ -6,8 +6,7 @@
  * later thing:
  *
  *   HANDED    a block is handed to a request on a stream, and work of another stream on it does not
- *             come before what that stream does next. Of work of the same stream the queue takes
- *             care.
+ *             come before what that stream does next. Work of the same stream always does.
  *   TOUCHED   work touches memory that an earlier owner's work touched, and one of the two writes.
  *   RELEASED  memory goes back to the device, and the host does not know the work on it to be done.
  *

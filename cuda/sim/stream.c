@@ -150,7 +150,6 @@ static void begin_stream(struct ashlar_sim_streams *streams, size_t slot, int32_
   stream->device = device;
   stream->open = true;
   stream->shadow = false;
-  stream->free_at = streams->now;
   stream->capture = 0;
   stream->shadow_slot = ASHLAR_SIM_NONE;
   ashlar_sim_clock_reset(&stream->clock);
