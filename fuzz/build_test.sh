@@ -42,8 +42,11 @@ object() {
     LIB_FUZZING_ENGINE="$TEST_TMPDIR/replay.o" fuzz/build.sh "$@" > "$TEST_TMPDIR/log" 2>&1
 }
 check "builds with an object as engine" object "$@"
+run_seeds() { # TARGET
+  "$TEST_TMPDIR/object/$1" "fuzz/corpus/$1" > "$TEST_TMPDIR/log" 2>&1
+}
 for target in "$@"; do
-  check "$target runs its seeds" "$TEST_TMPDIR/object/$target" "fuzz/corpus/$target" > "$TEST_TMPDIR/log" 2>&1
+  check "$target runs its seeds" run_seeds "$target"
 done
 
 no_folder() {
