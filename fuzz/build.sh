@@ -41,7 +41,7 @@ fi
 
 # What a target may call. The linker takes what it needs.
 shared=(core/*.c fuzz/harness.c fuzz/index_check.c
-  tools/{error,id_table,byte_source,utf8}.c tools/{trace,pickle,snapshot}*.c)
+  tools/{error,id_table,byte_source,utf8}.c tools/{trace,pickle,snapshot}*.c tests/snapshot_support.c)
 
 sources=("${shared[@]}")
 for target in "${targets[@]}"; do

@@ -1,18 +1,24 @@
 /* trace_reader_fuzz.c - any bytes as a text trace.
  *
- * What is refused must say where and why and leave nothing; what is accepted must be a legal sequence, and what the
- * writer makes of it must read as the same and be written as the same. An operation is one of the trace.
+ * What is refused must say where and why and leave nothing; what is accepted must be a legal sequence of what the
+ * lines say, and what the writer makes of it must read as the same and be written as the same. An operation is one of
+ * the trace.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* strnlen */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/harness.h"
 #include "tools/trace.h"
 
-enum { IDS_SCANNED = 256 }; /* the naive check is quadratic */
+enum {
+  IDS_SCANNED = 256, /* the naive check is quadratic */
+  FIELDS = 5,
+  DECIMAL_ROOM = 24
+};
 
 static void check_refusal(const struct ashlar_trace *trace, const struct ashlar_error *error,
                           const uint8_t *text, size_t length)
@@ -120,6 +126,89 @@ static void check_trace(const struct ashlar_trace *trace)
              "peak bytes %" PRIu64, trace->peak_bytes);
 }
 
+/* --- what the text says, line by line --- */
+
+/* The fields of a line, terminated; those that are not there are empty. */
+struct fields {
+  char text[FIELDS][ASHLAR_TRACE_LINE_MAX + 1];
+};
+
+static FUZZ_ORACLE struct fields split(const uint8_t *line, size_t length)
+{
+  struct fields fields = {0};
+  size_t field = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < length && line[i] != '\r'; i++) {
+    if (line[i] == ' ') {
+      field++;
+      at = 0;
+    } else if (field < FIELDS && at < ASHLAR_TRACE_LINE_MAX) {
+      fields.text[field][at] = (char)line[i];
+      at++;
+    }
+  }
+  return fields;
+}
+
+/* Decimal, or hexadecimal behind 0x; `absent` for no field. */
+static FUZZ_ORACLE bool says(const char *field, uint64_t number, uint64_t absent)
+{
+  char decimal[DECIMAL_ROOM];
+  if (field[0] == '\0') {
+    return number == absent;
+  }
+  if (strncmp(field, "0x", 2) == 0) {
+    return strtoull(field, NULL, 16) == number;
+  }
+  (void)snprintf(decimal, sizeof decimal, "%" PRIu64, number);
+  return strcmp(field, decimal) == 0;
+}
+
+static bool says_operation(const struct ashlar_trace *trace, size_t at, const struct fields *fields)
+{
+  static const char letters[] = "afues";
+  const struct ashlar_trace_operation *operation = &trace->operations[at];
+  if (fields->text[0][0] != letters[operation->kind] || fields->text[0][1] != '\0') {
+    return false;
+  }
+  switch (operation->kind) {
+  case ASHLAR_TRACE_ALLOCATE:
+    return says(fields->text[1], operation->id, UINT64_MAX) &&
+           says(fields->text[2], operation->size, UINT64_MAX) &&
+           says(fields->text[3], operation->stream, 0) &&
+           says(fields->text[4], operation->device, 0);
+  case ASHLAR_TRACE_FREE:
+    return says(fields->text[1], operation->id, UINT64_MAX);
+  case ASHLAR_TRACE_USE:
+    return says(fields->text[1], operation->id, UINT64_MAX) &&
+           says(fields->text[2], operation->stream, UINT64_MAX);
+  case ASHLAR_TRACE_EMPTY_CACHE:
+    return says(fields->text[1], operation->device, ASHLAR_TRACE_EVERY_DEVICE);
+  default:
+    return strcmp(fields->text[1], trace->names[operation->number].text) == 0;
+  }
+}
+
+/* Each line of one letter is the next operation, and says what is kept of it. */
+static void check_text(const struct ashlar_trace *trace, const uint8_t *text, size_t length)
+{
+  size_t operations = 0;
+  size_t start = 0;
+  while (start < length) {
+    const uint8_t *end = memchr(text + start, '\n', length - start);
+    const size_t stop = end == NULL ? length : (size_t)(end - text);
+    const struct fields fields = split(text + start, stop - start);
+    if (strlen(fields.text[0]) == 1 && fields.text[0][0] != '#') {
+      FUZZ_CHECK(operations < trace->operation_count, "fewer operations than lines");
+      FUZZ_CHECK(says_operation(trace, operations, &fields),
+                 "operation %zu is not what its line says", operations);
+      operations++;
+    }
+    start = stop + 1;
+  }
+  FUZZ_CHECK(operations == trace->operation_count, "more operations than lines");
+}
+
 /* --- there and back --- */
 
 static bool same_operation(const struct ashlar_trace_operation *a,
@@ -174,6 +263,7 @@ static void run(struct fuzz_input *in)
   }
   fuzz_operations += trace.operation_count;
   check_trace(&trace);
+  check_text(&trace, in->next, length);
   check_round_trip(&trace);
   ashlar_trace_free(&trace);
 }
