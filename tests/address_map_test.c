@@ -57,7 +57,8 @@ static void unmap(struct ashlar_manager *m, int32_t slot)
   m->state[slot] = ASHLAR_FREE;
 }
 
-/* The plain array: a scan. */
+/* The plain array: a scan.
+   Oracle: REQ-FREE-found, REQ-FREE-address. */
 static int32_t scan(const struct ashlar_manager *m, uint64_t addr)
 {
   for (int32_t i = 0; i < SLOTS; i++) {
@@ -74,6 +75,7 @@ static uint64_t random_address(uint64_t *seed)
   return 512 * ashlar_random_below(seed, 4) + ONCE_AROUND * ashlar_random_below(seed, 400);
 }
 
+/* Covers REQ-FREE-found, REQ-FREE-address. */
 static void random_changes(void **state)
 {
   struct ashlar_manager *m = *state;

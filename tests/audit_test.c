@@ -21,7 +21,8 @@
 
 enum { ALLOCATIONS_RECORDED = 29765 };
 
-/* Every decision of every recording is the manager's. */
+/* Every decision of every recording is the manager's.
+   Oracle: REQ-BESTFIT-order, REQ-BESTFIT-least, REQ-LADDER-order. */
 static void agrees_with_recorded_snapshots(void **state)
 {
   const struct ashlar_audit_options options = {ASHLAR_AUDIT_ORDER_AUTO};

@@ -35,7 +35,8 @@ static void fill(struct fixture *f, int32_t left, uint64_t address)
   }
 }
 
-/* What needs slots is refused where they are not left, and changes nothing; frees always work. */
+/* What needs slots is refused where they are not left, and changes nothing; frees always work.
+   Covers REQ-CAPACITY-slots, REQ-ATOMIC. */
 static void slots_run_out(void **state)
 {
   struct fixture *f = *state;
@@ -75,7 +76,8 @@ static void slots_run_out(void **state)
   check_whole(f->m);
 }
 
-/* A request that is in flight has its slots: for the new segment, and for the rest that is split off it. */
+/* A request that is in flight has its slots: for the new segment, and for the rest that is split off it.
+   Covers REQ-CAPACITY-slots. */
 static void the_last_slots_serve_a_request(void **state)
 {
   struct fixture *f = *state;
@@ -98,7 +100,8 @@ static void the_last_slots_serve_a_request(void **state)
   check_whole(f->m);
 }
 
-/* Blocks until no more fit the tables, freed in the reverse order: every slot is there again. */
+/* Blocks until no more fit the tables, freed in the reverse order: every slot is there again.
+   Covers REQ-CAPACITY-spares. */
 static void many_blocks_in_use(void **state)
 {
   struct fixture *f = *state;
@@ -125,6 +128,7 @@ static void many_blocks_in_use(void **state)
 
 /* --- generations --- */
 
+/* Covers REQ-FREE-handle. */
 static void generations_wrap(void **state)
 {
   struct fixture *f = *state;
@@ -152,7 +156,8 @@ static void must_count(struct ashlar_counter counter, struct ashlar_counter expe
   assert_int_equal(counter.freed, expected.freed);
 }
 
-/* Counters stop at the ends instead of wrapping. */
+/* Counters stop at the ends instead of wrapping.
+   Covers REQ-ACCOUNT-saturate, REQ-ACCOUNT-counter. */
 static void counters_saturate(void **state)
 {
   const struct ashlar_counter full = {UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX - 1, 7};
@@ -172,7 +177,9 @@ static void counters_saturate(void **state)
              (struct ashlar_counter){10, 10, 14, UINT64_MAX - 1});
 }
 
-/* A short history with every counter worked out by hand. Sizes: a is 1000 bytes in 1024; b, c, d 512 each; e 4 MiB. */
+/* A short history with every counter worked out by hand. Sizes: a is 1000 bytes in 1024; b, c, d 512 each; e 4 MiB.
+   Covers REQ-ACCOUNT-allocation, REQ-ACCOUNT-active, REQ-ACCOUNT-segment, REQ-ACCOUNT-reserved,
+   REQ-ACCOUNT-inactive, REQ-ACCOUNT-columns, REQ-ACCOUNT-counter, REQ-ACCOUNT-net. */
 static void counters_by_hand(void **state)
 {
   struct fixture *f = *state;

@@ -72,6 +72,7 @@ static uint64_t below(struct run *r, uint64_t bound)
   return ashlar_random_below(&r->seed, bound);
 }
 
+/* Oracle: REQ-CAPACITY-slots. */
 static int32_t slots_left(const struct ashlar_manager *m)
 {
   return m->spare_count + (ASHLAR_SLOTS - m->top);
@@ -79,7 +80,8 @@ static int32_t slots_left(const struct ashlar_manager *m)
 
 /* --- what is looked at after every call --- */
 
-/* One call changes a counter at most once: so the counters follow from the block lists before and after. */
+/* One call changes a counter at most once: so the counters follow from the block lists before and after.
+   Oracle: REQ-ACCOUNT-counter, REQ-ACCOUNT-net. */
 static void follow_counters(struct run *r, bool resized)
 {
   const struct ashlar_core_count now = ashlar_core_recount(r->f->m);
@@ -107,6 +109,7 @@ static void follow_counters(struct run *r, bool resized)
   r->seen = now;
 }
 
+/* Oracle: REQ-FRAME. */
 static void check_live(const struct run *r, const struct live *block)
 {
   const struct ashlar_block_view view = ashlar_block(r->f->m, block->slot);
@@ -162,7 +165,8 @@ static uint64_t random_bytes(struct run *r)
   }
 }
 
-/* The block is the one expected: where, how large, for whom. */
+/* The block is the one expected: where, how large, for whom.
+   Covers REQ-SIZE-enough, REQ-BESTFIT-least, REQ-STREAM-own, REQ-POOL-apart. */
 static void served(struct run *r, const struct model_request *request, struct ashlar_step step,
                    uint64_t address, uint64_t room, uint64_t bytes)
 {
@@ -195,7 +199,9 @@ static void give_bad_segment(struct run *r, struct ashlar_step step, uint64_t ad
   observe(r, false);
 }
 
-/* Follows a request that asks the device to its end, step by step beside the model. */
+/* Follows a request that asks the device to its end, step by step beside the model.
+   Covers REQ-LADDER-device, REQ-LADDER-oversize, REQ-LADDER-all, REQ-LADDER-order, REQ-LADDER-last,
+   REQ-LADDER-once, REQ-SIZE-segment. */
 static void follow(struct run *r, struct model_request request, struct ashlar_step step,
                    uint64_t bytes)
 {
@@ -235,12 +241,13 @@ static void follow(struct run *r, struct model_request request, struct ashlar_st
       events[request.place == MODEL_OVERSIZE ? EVENT_OVERSIZE_RELEASE : EVENT_RELEASE]++;
     }
   }
-  /* REQ-OOM: nothing that fits is left, and nothing that could be released */
+  /* Oracle: REQ-OOM-complete. Nothing that fits is left, and nothing that could be released. */
   assert_int_equal(model_choice(m, &request), -1);
   assert_int_equal(model_release(m), -1);
   events[EVENT_OUT_OF_MEMORY]++;
 }
 
+/* Covers REQ-BESTFIT-least, REQ-BESTFIT-none, REQ-CAPACITY-slots. */
 static void allocate(struct run *r)
 {
   struct ashlar_manager *m = r->f->m;
@@ -283,7 +290,8 @@ static void free_one(struct run *r)
   observe(r, false);
 }
 
-/* Handles and addresses that are none: nothing changes. */
+/* Handles and addresses that are none: nothing changes.
+   Oracle: REQ-FREE-exact, REQ-FREE-handle. */
 static void free_nothing(struct run *r)
 {
   for (uint64_t i = 0; i < STALE && i < r->stale_count; i++) {
@@ -299,6 +307,7 @@ static void free_nothing(struct run *r)
   observe(r, false);
 }
 
+/* Oracle: REQ-LADDER-empty. */
 static void empty_cache(struct run *r)
 {
   struct ashlar_manager *m = r->f->m;
@@ -436,7 +445,8 @@ static struct ashlar_config config_of(uint64_t run)
   return config;
 }
 
-/* Everything is freed: one free block a segment; then everything is released. */
+/* Everything is freed: one free block a segment; then everything is released.
+   Oracle: REQ-CANON-whole. */
 static void must_be_canonical(struct run *r)
 {
   const struct ashlar_manager *m = r->f->m;
@@ -476,13 +486,15 @@ static void random_runs(struct fixture *f, bool reconstructs)
   print_message("%d runs, %llu states looked at\n", RUNS, (unsigned long long)observed);
 }
 
-/* Requests, frees, and emptying the cache. */
+/* Requests, frees, and emptying the cache.
+   Covers REQ-FRAME, REQ-ACCOUNT-net, REQ-ACCOUNT-counter. */
 static void requests_and_frees(void **state)
 {
   random_runs(*state, false);
 }
 
-/* And the operations that reconstruct a given state, in between. */
+/* And the operations that reconstruct a given state, in between.
+   Covers REQ-FRAME, REQ-DISJOINT-blocks. */
 static void with_reconstruction(void **state)
 {
   random_runs(*state, true);

@@ -44,6 +44,7 @@ static struct ashlar_config with_choices(uint32_t order, uint32_t policy)
   return config;
 }
 
+/* Covers REQ-SIZE-settings, REQ-CANON-empty. */
 static void init_default_settings(void **state)
 {
   struct fixture *f = *state;
@@ -59,6 +60,7 @@ static void init_default_settings(void **state)
   assert_int_equal(ashlar_slot_limit(f->m), 0);
 }
 
+/* Covers REQ-SIZE-settings, REQ-SIZE-division. */
 static void init_checks_settings(void **state)
 {
   struct fixture *f = *state;
@@ -123,6 +125,7 @@ static void enter_phase(struct fixture *f, uint32_t phase)
   check_whole(f->m);
 }
 
+/* Covers REQ-ATOMIC-busy, REQ-ATOMIC. */
 static void busy_in_every_phase(void **state)
 {
   struct fixture *f = *state;
@@ -169,6 +172,7 @@ static void no_request(void **state)
 
 /* --- requests --- */
 
+/* Covers REQ-SIZE-refused, REQ-STREAM-own, REQ-ATOMIC. */
 static void allocate_refuses(void **state)
 {
   struct fixture *f = *state;
@@ -189,6 +193,7 @@ static void allocate_refuses(void **state)
   must_be_unchanged(f);
 }
 
+/* Covers REQ-SIZE-nothing. */
 static void nothing_for_nothing(void **state)
 {
   struct fixture *f = *state;
@@ -202,7 +207,8 @@ static void nothing_for_nothing(void **state)
   must_be_unchanged(f);
 }
 
-/* A segment that cannot be used stays the caller's; the request is over, and the next one works. */
+/* A segment that cannot be used stays the caller's; the request is over, and the next one works.
+   Covers REQ-ATOMIC. */
 static void resume_refuses_segments(void **state)
 {
   struct fixture *f = *state;
@@ -250,6 +256,7 @@ static void bytes_are_counted_in_64_bits(void **state)
 
 /* --- frees --- */
 
+/* Covers REQ-FREE-exact. */
 static void free_by_handle(void **state)
 {
   struct fixture *f = *state;
@@ -273,6 +280,7 @@ static void free_by_handle(void **state)
   check_whole(f->m);
 }
 
+/* Covers REQ-FREE-found, REQ-FREE-address. */
 static void free_by_address(void **state)
 {
   struct fixture *f = *state;
@@ -453,6 +461,7 @@ static void resize_refuses(void **state)
 
 /* --- streams and looking --- */
 
+/* Covers REQ-STREAM-registered, REQ-CAPACITY-streams. */
 static void registration(void **state)
 {
   struct fixture *f = *state;

@@ -32,7 +32,8 @@ static struct ashlar_config ordered(enum ashlar_order order)
 /* --- free-list order --- */
 
 /* Three whole segments of one size, created at falling addresses: address order takes the lowest, segment order the
-   oldest, which is the highest. A smaller block would win over both. */
+   oldest, which is the highest. A smaller block would win over both.
+   Covers REQ-BESTFIT-order. */
 static void equal_sizes_by_order(void **state)
 {
   struct fixture *f = *state;
@@ -57,7 +58,8 @@ static void equal_sizes_by_order(void **state)
   }
 }
 
-/* Within a segment the lower address first, in both orders: all blocks of a segment have its age. */
+/* Within a segment the lower address first, in both orders: all blocks of a segment have its age.
+   Covers REQ-BESTFIT-order. */
 static void equal_sizes_in_one_segment(void **state)
 {
   struct fixture *f = *state;
@@ -76,6 +78,7 @@ static void equal_sizes_in_one_segment(void **state)
   }
 }
 
+/* Covers REQ-BESTFIT-least, REQ-SIZE-split. */
 static void best_fit_takes_the_smallest(void **state)
 {
   struct fixture *f = *state;
@@ -96,7 +99,8 @@ static void best_fit_takes_the_smallest(void **state)
 
 /* --- streams and pools --- */
 
-/* Each stream and pool has segments of its own; rests stay with the stream (scenario 6). */
+/* Each stream and pool has segments of its own; rests stay with the stream (scenario 6).
+   Covers REQ-STREAM-own, REQ-STREAM-inherited, REQ-POOL-apart, REQ-POOL-class. */
 static void streams_and_pools_are_separate(void **state)
 {
   struct fixture *f = *state;
@@ -141,7 +145,8 @@ static void must_have_taken(const struct fixture *f, const struct ashlar_pretend
   }
 }
 
-/* No limit: the device, everything released, the device once more. */
+/* No limit: the device, everything released, the device once more.
+   Covers REQ-LADDER-device, REQ-LADDER-all, REQ-LADDER-last, REQ-ACCOUNT-calls. */
 static void ladder_without_split_limit(void **state)
 {
   struct fixture *f = *state;
@@ -176,7 +181,8 @@ static void ladder_without_split_limit(void **state)
   check_whole(f->m);
 }
 
-/* Oversize blocks of the request's stream go first: the least that is enough by itself. */
+/* Oversize blocks of the request's stream go first: the least that is enough by itself.
+   Covers REQ-LADDER-oversize. */
 static void ladder_releases_one_oversize_block(void **state)
 {
   struct fixture *f = *state;
@@ -200,7 +206,8 @@ static void ladder_releases_one_oversize_block(void **state)
   check_whole(f->m);
 }
 
-/* None is enough: the greatest first, until the sum is (scenario 22). */
+/* None is enough: the greatest first, until the sum is (scenario 22).
+   Covers REQ-LADDER-oversize, REQ-ACCOUNT-oversize. */
 static void ladder_releases_several_oversize_blocks(void **state)
 {
   struct fixture *f = *state;
@@ -227,7 +234,8 @@ static void ladder_releases_several_oversize_blocks(void **state)
 }
 
 /* The oversize blocks are not enough: what they gave is gone, then everything goes, and the device is asked once. Then
-   again, with an oversize release that was enough by its size and the device refuses all the same. */
+   again, with an oversize release that was enough by its size and the device refuses all the same.
+   Covers REQ-LADDER-oversize, REQ-LADDER-all, REQ-LADDER-last, REQ-OOM-complete. */
 static void ladder_to_the_end(void **state)
 {
   struct fixture *f = *state;
@@ -263,7 +271,8 @@ static void ladder_to_the_end(void **state)
   check_whole(f->m);
 }
 
-/* A segment that is partly used is never released. */
+/* A segment that is partly used is never released.
+   Covers REQ-LADDER-all. */
 static void used_segments_stay(void **state)
 {
   struct fixture *f = *state;
@@ -283,7 +292,8 @@ static void used_segments_stay(void **state)
   check_whole(f->m);
 }
 
-/* A request can be dropped after any step: what was released is gone, the rest is as it was. */
+/* A request can be dropped after any step: what was released is gone, the rest is as it was.
+   Covers REQ-ATOMIC. */
 static void abandoned_requests(void **state)
 {
   struct fixture *f = *state;
@@ -312,7 +322,8 @@ static void abandoned_requests(void **state)
 
 /* --- emptying the cache --- */
 
-/* Large pool before small pool; streams by key, not by number; in a list by size, then order. */
+/* Large pool before small pool; streams by key, not by number; in a list by size, then order.
+   Covers REQ-LADDER-order, REQ-LADDER-empty, REQ-ACCOUNT-calls. */
 static void release_order(void **state)
 {
   struct fixture *f = *state;
@@ -421,7 +432,8 @@ static void resize_moves_the_end(void **state)
   }
 }
 
-/* A block that a resize moves over the split limit counts as oversize from then on, and back. */
+/* A block that a resize moves over the split limit counts as oversize from then on, and back.
+   Covers REQ-ACCOUNT-oversize. */
 static void resize_counts_oversize_blocks(void **state)
 {
   struct fixture *f = *state;
@@ -442,7 +454,8 @@ static void resize_counts_oversize_blocks(void **state)
 
 /* --- handles --- */
 
-/* No handle that was ever freed names a block again, though slots are used again and again. */
+/* No handle that was ever freed names a block again, though slots are used again and again.
+   Covers REQ-FREE-handle. */
 static void handles_are_never_reused(void **state)
 {
   struct fixture *f = *state;
@@ -467,7 +480,8 @@ static void handles_are_never_reused(void **state)
   print_message("%zu stale handles\n", count);
 }
 
-/* The same where blocks are placed by address: the block's slot may be one that was just given up. */
+/* The same where blocks are placed by address: the block's slot may be one that was just given up.
+   Covers REQ-FREE-handle. */
 static void handles_of_placed_blocks(void **state)
 {
   struct fixture *f = *state;
@@ -486,6 +500,7 @@ static void handles_of_placed_blocks(void **state)
 
 /* --- nothing allocated: one free block a segment (REQ-CANON) --- */
 
+/* Covers REQ-CANON-whole. */
 static void all_freed_is_canonical(void **state)
 {
   struct fixture *f = *state;

@@ -52,6 +52,7 @@ static int32_t create(struct ashlar_manager *m, uint64_t addr, uint64_t units)
   return slot;
 }
 
+/* Covers REQ-CAPACITY-slots, REQ-CAPACITY-spares. */
 static void reserve_grows_to_the_capacity(void **state)
 {
   struct ashlar_manager *m = *state;
@@ -100,6 +101,7 @@ static void create_and_destroy(void **state)
   assert_int_equal(m->generation[slot], generation + 1);
 }
 
+/* Covers REQ-ACCOUNT-bytes, REQ-FREE-handle. */
 static void put_and_take(void **state)
 {
   struct ashlar_manager *m = *state;
@@ -127,6 +129,7 @@ static void put_and_take(void **state)
   assert_int_equal(m->generation[slot], 0);
 }
 
+/* Covers REQ-SIZE-front, REQ-STREAM-inherited. */
 static void cut_and_join(void **state)
 {
   struct ashlar_manager *m = *state;
@@ -163,7 +166,8 @@ static void cut_and_join(void **state)
   assert_int_equal(m->spare_count, 3);
 }
 
-/* Release with every kind of neighbour on both sides: | before 2 | block 3 | after 4 |, in units. */
+/* Release with every kind of neighbour on both sides: | before 2 | block 3 | after 4 |, in units.
+   Covers REQ-COALESCE-blocks, REQ-COALESCE-request, REQ-STREAM-inherited, REQ-ACCOUNT-bytes. */
 static void release_coalesces(void **state)
 {
   struct ashlar_manager *m = *state;
@@ -208,7 +212,8 @@ static void release_coalesces(void **state)
   }
 }
 
-/* Neighbouring segments touch, and stay apart when all is free. */
+/* Neighbouring segments touch, and stay apart when all is free.
+   Covers REQ-TILE-blocks. */
 static void segments_never_join(void **state)
 {
   struct ashlar_manager *m = *state;
@@ -242,6 +247,8 @@ static void random_step(struct ashlar_manager *m, int32_t slot, uint64_t *seed, 
   }
 }
 
+/* Covers REQ-SIZE-granule, REQ-DISJOINT-blocks, REQ-TILE-blocks, REQ-COALESCE-blocks, REQ-ACCOUNT-bytes,
+   REQ-CAPACITY-spares. */
 static void random_steps(void **state)
 {
   struct ashlar_manager *m = *state;

@@ -49,7 +49,8 @@ static int64_t index_bijective(const struct ashlar_manager *m)
   return HOLDS;
 }
 
-/* The order is transitive, so neighbours are enough. */
+/* The order is transitive, so neighbours are enough.
+   Oracle: REQ-BESTFIT-order. */
 static int64_t index_sorted(const struct ashlar_manager *m)
 {
   for (int32_t k = 1; k < m->free_count; k++) {
@@ -88,6 +89,7 @@ static int64_t blocks_in_range(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+/* Oracle: REQ-SIZE-granule. */
 static int64_t blocks_aligned(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -111,7 +113,8 @@ static int compare_extents(const void *a, const void *b)
   return one->from < two->from ? -1 : one->from > two->from;
 }
 
-/* Sorted by address, each block must end before the next one begins. */
+/* Sorted by address, each block must end before the next one begins.
+   Oracle: REQ-DISJOINT-blocks. */
 static int64_t blocks_disjoint(const struct ashlar_manager *m)
 {
   struct extent *extents = calloc((size_t)m->top + 1, sizeof *extents);
@@ -139,6 +142,7 @@ static int64_t blocks_disjoint(const struct ashlar_manager *m)
   return found;
 }
 
+/* Oracle: REQ-TILE-blocks. */
 static int64_t links_next(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -163,6 +167,7 @@ static int64_t links_prev(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+/* Oracle: REQ-TILE-blocks, REQ-STREAM-inherited, REQ-POOL-apart. */
 static int64_t blocks_tile(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -176,6 +181,7 @@ static int64_t blocks_tile(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+/* Oracle: REQ-COALESCE-blocks. */
 static int64_t blocks_coalesced(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -196,7 +202,8 @@ static int64_t index_is_free(const struct ashlar_manager *m)
   return HOLDS;
 }
 
-/* This clause and the next make `spare` a bijection, so that spares_counted holds as well. */
+/* This clause and the next make `spare` a bijection, so that spares_counted holds as well.
+   Oracle: REQ-CAPACITY-spares. */
 static int64_t spares_unused(const struct ashlar_manager *m)
 {
   if (m->spare_count < 0 || m->spare_count > m->top) {
@@ -211,6 +218,7 @@ static int64_t spares_unused(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+/* Oracle: REQ-CAPACITY-spares. */
 static int64_t unused_spare(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -222,6 +230,7 @@ static int64_t unused_spare(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+/* Oracle: REQ-ACCOUNT-bytes. */
 static int64_t bytes_counted(const struct ashlar_manager *m)
 {
   uint64_t sum[ASHLAR_ALLOCATED + 1] = {0};
@@ -260,7 +269,8 @@ static int64_t map_chains(const struct ashlar_manager *m)
 }
 
 /* The chains hold allocated blocks only, and as many of them as there are. That each one is in the chain of its bucket
-   (the next clause) and that the numbers agree leaves no room for a second entry or a wrong one. */
+   (the next clause) and that the numbers agree leaves no room for a second entry or a wrong one.
+   Oracle: REQ-FREE-found, REQ-FREE-address. */
 static int64_t map_members(const struct ashlar_manager *m)
 {
   int32_t allocated = 0;
@@ -279,6 +289,7 @@ static int64_t map_members(const struct ashlar_manager *m)
   return entries == allocated ? HOLDS : m->top;
 }
 
+/* Oracle: REQ-FREE-found, REQ-FREE-address. */
 static int64_t map_finds(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -310,7 +321,8 @@ static int64_t streams_in_range(const struct ashlar_manager *m)
   return HOLDS;
 }
 
-/* Strictly ascending keys: each stream is listed once. */
+/* Strictly ascending keys: each stream is listed once.
+   Oracle: REQ-STREAM-registered. */
 static int64_t streams_sorted(const struct ashlar_manager *m)
 {
   for (int32_t k = 1; k < m->stream_count; k++) {
@@ -333,6 +345,7 @@ static int64_t blocks_of_streams(const struct ashlar_manager *m)
 
 /* --- settings and request --- */
 
+/* Oracle: REQ-SIZE-settings. */
 static int64_t settings_valid(const struct ashlar_manager *m)
 {
   const struct ashlar_config *c = &m->config;
@@ -387,6 +400,8 @@ static void add(struct ashlar_core_count *total, int32_t kind, int32_t pool, uin
   total->stat[all + (pool == ASHLAR_POOL_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE)] += amount;
 }
 
+/* Oracle: REQ-ACCOUNT-allocation, REQ-ACCOUNT-active, REQ-ACCOUNT-reserved, REQ-ACCOUNT-inactive,
+   REQ-ACCOUNT-oversize. */
 static void count_block(struct ashlar_core_count *total, const struct ashlar_manager *m, int32_t i)
 {
   const int32_t pool = m->list[i] / ASHLAR_STREAMS;
@@ -404,6 +419,7 @@ static void count_block(struct ashlar_core_count *total, const struct ashlar_man
   }
 }
 
+/* Oracle: REQ-ACCOUNT-segment, REQ-ACCOUNT-oversize. */
 static void count_segment(struct ashlar_core_count *total, const struct ashlar_manager *m,
                           int32_t head)
 {
@@ -449,7 +465,8 @@ static int64_t stats_oversize(const struct ashlar_manager *m)
   return m->oversize_segments.current != total.oversize_segments ? 1 : HOLDS;
 }
 
-/* Peaks are no less than what is; totals differ by what is, unless they have saturated. */
+/* Peaks are no less than what is; totals differ by what is, unless they have saturated.
+   Oracle: REQ-ACCOUNT-counter. */
 static bool counter_consistent(const struct ashlar_counter *counter)
 {
   return counter->peak >= counter->current && counter->allocated >= counter->peak &&
@@ -470,7 +487,8 @@ static int64_t stats_totals(const struct ashlar_manager *m)
   return HOLDS;
 }
 
-/* Current values and totals of "all" are the sums of both pools. Peaks are not: they may be of different times. */
+/* Current values and totals of "all" are the sums of both pools. Peaks are not: they may be of different times.
+   Oracle: REQ-ACCOUNT-columns. */
 static int64_t stats_columns(const struct ashlar_manager *m)
 {
   for (int32_t k = 0; k < ASHLAR_STATS; k += ASHLAR_STAT_COLUMNS) {

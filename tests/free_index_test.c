@@ -79,6 +79,7 @@ static int compare(struct key a, struct key b)
 
 /* --- what the index must answer: scans of `member` --- */
 
+/* Oracle: REQ-BESTFIT-order, REQ-BESTFIT-least, REQ-BESTFIT-none, REQ-LADDER-order. */
 static int32_t scan_above(const struct ashlar_manager *m, const bool *member, struct key key,
                           bool inclusive)
 {
@@ -93,6 +94,7 @@ static int32_t scan_above(const struct ashlar_manager *m, const bool *member, st
   return found;
 }
 
+/* Oracle: REQ-LADDER-oversize. */
 static int32_t scan_below(const struct ashlar_manager *m, const bool *member, struct key key)
 {
   int32_t found = -1;
@@ -105,6 +107,7 @@ static int32_t scan_below(const struct ashlar_manager *m, const bool *member, st
   return found;
 }
 
+/* Covers REQ-BESTFIT-least, REQ-BESTFIT-none. */
 static void check_answers(const struct ashlar_manager *m, const bool *member, struct key key)
 {
   const struct key least = {key.size, 0, 0, key.list};
@@ -244,7 +247,8 @@ static void walk_is_in_order(struct ashlar_manager *m, const int32_t *expected, 
   assert_int_equal(slot, -1);
 }
 
-/* Blocks of one size: by address where ages are 0, else the older segment first. Nothing of other lists is met. */
+/* Blocks of one size: by address where ages are 0, else the older segment first. Nothing of other lists is met.
+   Covers REQ-BESTFIT-order. */
 static void both_orders(void **state)
 {
   struct ashlar_manager *m = *state;
@@ -274,6 +278,7 @@ static void both_orders(void **state)
   assert_int_equal(ashlar_index_best(m, 2, 0), -1);
 }
 
+/* Covers REQ-BESTFIT-none. */
 static void an_empty_index_has_nothing(void **state)
 {
   const struct ashlar_manager *m = *state;

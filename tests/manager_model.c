@@ -14,7 +14,8 @@ struct model_request model_request_of(const struct ashlar_manager *m, uint64_t b
   return request;
 }
 
-/* Order of free blocks of one list: size, age of the segment where the setting says so, address. */
+/* Order of free blocks of one list: size, age of the segment where the setting says so, address.
+   Oracle: REQ-BESTFIT-order. */
 static bool before(const struct ashlar_manager *m, int32_t i, int32_t j)
 {
   if (m->size[i] != m->size[j]) {
@@ -26,6 +27,7 @@ static bool before(const struct ashlar_manager *m, int32_t i, int32_t j)
   return m->addr[i] < m->addr[j];
 }
 
+/* Oracle: REQ-STREAM-own, REQ-POOL-apart. */
 static bool is_candidate(const struct ashlar_manager *m, int32_t slot,
                          const struct model_request *request)
 {
@@ -38,6 +40,7 @@ static bool is_whole(const struct ashlar_manager *m, int32_t slot)
   return m->state[slot] == ASHLAR_FREE && m->prev[slot] == -1 && m->next[slot] == -1;
 }
 
+/* Oracle: REQ-BESTFIT-least, REQ-BESTFIT-none, REQ-BESTFIT-oversize. */
 int32_t model_choice(const struct ashlar_manager *m, const struct model_request *request)
 {
   const uint64_t limit = m->config.max_split_size;
@@ -55,6 +58,7 @@ int32_t model_choice(const struct ashlar_manager *m, const struct model_request 
                                                                                              : best;
 }
 
+/* Oracle: REQ-SIZE-split. */
 uint64_t model_given(const struct ashlar_manager *m, const struct model_request *request,
                      uint64_t size)
 {
@@ -65,7 +69,8 @@ uint64_t model_given(const struct ashlar_manager *m, const struct model_request 
   return split ? request->size : size;
 }
 
-/* Release order: large before small, streams by key, then free-list order. */
+/* Release order: large before small, streams by key, then free-list order.
+   Oracle: REQ-LADDER-order. */
 static bool released_before(const struct ashlar_manager *m, int32_t i, int32_t j)
 {
   const int32_t pool_i = m->list[i] / ASHLAR_STREAMS;
@@ -78,6 +83,7 @@ static bool released_before(const struct ashlar_manager *m, int32_t i, int32_t j
   return key_i != key_j ? key_i < key_j : before(m, i, j);
 }
 
+/* Oracle: REQ-LADDER-all. */
 int32_t model_release(const struct ashlar_manager *m)
 {
   int32_t first = -1;
@@ -89,7 +95,8 @@ int32_t model_release(const struct ashlar_manager *m)
   return first;
 }
 
-/* The least segment that is enough by itself, else the greatest oversize one. */
+/* The least segment that is enough by itself, else the greatest oversize one.
+   Oracle: REQ-LADDER-oversize. */
 static int32_t oversize(const struct ashlar_manager *m, const struct model_request *request,
                         uint64_t need)
 {
@@ -121,6 +128,7 @@ static struct model_step ask(const struct ashlar_manager *m, struct model_reques
                              ashlar_segment_size(request->size, m->config.large_segment_size)};
 }
 
+/* Oracle: REQ-LADDER-device, REQ-LADDER-oversize, REQ-LADDER-all, REQ-LADDER-last, REQ-LADDER-once. */
 struct model_step model_next(const struct ashlar_manager *m, struct model_request *request)
 {
   const uint64_t limit = m->config.max_split_size;

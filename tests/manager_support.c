@@ -94,6 +94,7 @@ void remember(struct fixture *f)
   ashlar_storage_copy(f->before, f->m);
 }
 
+/* Oracle: REQ-ATOMIC. */
 void must_be_unchanged(const struct fixture *f)
 {
   assert_true(ashlar_storage_same(f->m, f->before));

@@ -26,7 +26,8 @@ static struct fixture *fixture; /* of the row that runs */
 
 /* --- rows that need more than a script --- */
 
-/* Segments that touch are filled, and their blocks freed in random order: two free segments, both released. */
+/* Segments that touch are filled, and their blocks freed in random order: two free segments, both released.
+   Covers REQ-TILE-blocks, REQ-COALESCE-blocks. */
 static void segments_that_touch(struct fixture *f)
 {
   uint64_t seed = 19;
@@ -52,7 +53,8 @@ static void segments_that_touch(struct fixture *f)
   }
 }
 
-/* Whatever fits an empty pool is served from it: every size up to the whole, and two that others refused. */
+/* Whatever fits an empty pool is served from it: every size up to the whole, and two that others refused.
+   Covers REQ-BESTFIT-none. */
 static void everything_that_fits(struct fixture *f)
 {
   static const uint64_t pairs[][2] = {{324, 255}, {69, 67}};
@@ -108,7 +110,8 @@ static void small_sizes_in_a_pool(struct fixture *f)
 }
 
 /* A device that refuses everything is asked twice (thrice with a split limit and something to release for it), and sizes
-   on the borders of classes are served exactly. */
+   on the borders of classes are served exactly.
+   Covers REQ-LADDER-once. */
 static void attempts_are_bounded(struct fixture *f)
 {
   static const uint64_t borders[] = {512, MIB, 2 * MIB, 10 * MIB, 20 * MIB};
@@ -211,6 +214,7 @@ static void runs_are_alike_with_a_cache(struct fixture *f)
   assert_true(settled >= REPETITIONS - 5);
 }
 
+/* Covers REQ-CANON-whole. */
 static void runs_are_alike(struct fixture *f)
 {
   for (uint32_t order = ASHLAR_ORDER_ADDRESS; order <= ASHLAR_ORDER_SEGMENT; order++) {
@@ -222,7 +226,8 @@ static void runs_are_alike(struct fixture *f)
   }
 }
 
-/* Sizes that wrap when rounded are refused, and small blocks stay apart. */
+/* Sizes that wrap when rounded are refused, and small blocks stay apart.
+   Covers REQ-SIZE-refused. */
 static void sizes_that_wrap_to_nothing(struct fixture *f)
 {
   struct ashlar_step one;
@@ -239,6 +244,7 @@ static void sizes_that_wrap_to_nothing(struct fixture *f)
   check_whole(f->m);
 }
 
+/* Covers REQ-SIZE-refused. */
 static void sizes_that_wrap_in_a_segment(struct fixture *f)
 {
   const uint64_t sizes[] = {UINT64_MAX - 1117952, UINT64_MAX - 2 * MIB + 1, UINT64_MAX - 2 * MIB,
@@ -260,7 +266,8 @@ static void sizes_that_wrap_in_a_segment(struct fixture *f)
 }
 
 /* The report wants the free of nothing to succeed; that is for the layer above, which knows null. Here no block was
-   made, so its handle (slot -1) and address 0 name none. */
+   made, so its handle (slot -1) and address 0 name none.
+   Covers REQ-SIZE-nothing. */
 static void nothing_is_no_block(struct fixture *f)
 {
   struct ashlar_step step;
@@ -274,7 +281,8 @@ static void nothing_is_no_block(struct fixture *f)
   must_be_unchanged(f);
 }
 
-/* Whole regions only are given back, after every operation. */
+/* Whole regions only are given back, after every operation.
+   Covers REQ-LADDER-empty. */
 static void shrink_after_every_step(struct fixture *f)
 {
   enum { BLOCKS = 12 };
@@ -298,6 +306,7 @@ static void shrink_after_every_step(struct fixture *f)
   }
 }
 
+/* Covers REQ-ACCOUNT-active, REQ-ACCOUNT-allocation. */
 static void a_thousand_times(struct fixture *f)
 {
   for (int i = 0; i < 1000; i++) {

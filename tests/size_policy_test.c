@@ -47,6 +47,7 @@ static wide power_at_most(wide bytes)
   return power;
 }
 
+/* Oracle: REQ-SIZE-least, REQ-SIZE-divided, REQ-SIZE-refused. */
 static uint64_t expected_round(uint64_t bytes, uint32_t d)
 {
   const wide one_exbibyte = (wide)1 << 60;
@@ -62,6 +63,7 @@ static uint64_t expected_round(uint64_t bytes, uint32_t d)
   return (uint64_t)least_multiple(bytes, 512);
 }
 
+/* Oracle: REQ-SIZE-segment. */
 static uint64_t expected_segment(uint64_t size, uint64_t large)
 {
   if (size <= MIB) {
@@ -70,6 +72,7 @@ static uint64_t expected_segment(uint64_t size, uint64_t large)
   return size < 10 * MIB ? large : (uint64_t)least_multiple(size, UINT64_C(2097152));
 }
 
+/* Oracle: REQ-SIZE-row. */
 static uint32_t expected_row(uint64_t bytes)
 {
   uint32_t log = 0;
@@ -82,7 +85,8 @@ static uint32_t expected_row(uint64_t bytes)
   return log - 20 < 15 ? log - 20 : 15;
 }
 
-/* All that the policy says of one size. */
+/* All that the policy says of one size.
+   Oracle: REQ-SIZE-enough, REQ-SIZE-granule, REQ-POOL-class. */
 static void check_size(uint64_t bytes, uint32_t d, uint64_t large)
 {
   const uint64_t rounded = ashlar_round_size(bytes, d);
@@ -135,6 +139,7 @@ static const struct {
 };
 enum { EXAMPLE_COUNT = sizeof EXAMPLES / sizeof EXAMPLES[0] };
 
+/* Covers REQ-SIZE-least, REQ-SIZE-segment, REQ-SIZE-split, REQ-POOL-class. */
 static void worked_examples(void **state)
 {
   (void)state;
@@ -152,7 +157,8 @@ static void worked_examples(void **state)
 }
 
 /* Scenario 44. There, one division means "the next power of two"; the rules and the specification say that it is off,
-   so 514 MiB stay 514 MiB. */
+   so 514 MiB stay 514 MiB.
+   Covers REQ-SIZE-divided. */
 static void divisions_of_514_mib(void **state)
 {
   static const struct {
@@ -170,7 +176,8 @@ static void divisions_of_514_mib(void **state)
   assert_int_equal(ashlar_round_size(2049, 4), 2560);
 }
 
-/* Scenario 32: requests on the borders between classes, and beside them. */
+/* Scenario 32: requests on the borders between classes, and beside them.
+   Covers REQ-SIZE-least, REQ-SIZE-segment, REQ-POOL-class. */
 static void boundaries(void **state)
 {
   static const uint64_t borders[] = {512, MIB, 2 * MIB, 10 * MIB, 20 * MIB};
@@ -189,7 +196,8 @@ static void boundaries(void **state)
   print_message("%zu boundary sizes\n", count);
 }
 
-/* Every row of the table with every division: its ends, the sizes beside them, and some inside. */
+/* Every row of the table with every division: its ends, the sizes beside them, and some inside.
+   Covers REQ-SIZE-row, REQ-SIZE-divided. */
 static void all_divisions(void **state)
 {
   uint64_t seed = 44;
@@ -220,7 +228,8 @@ static void all_divisions(void **state)
   print_message("%zu sizes in rows of the division table\n", count);
 }
 
-/* Sizes of every magnitude, with all divisions and many sizes of large segments. */
+/* Sizes of every magnitude, with all divisions and many sizes of large segments.
+   Covers REQ-SIZE-enough, REQ-SIZE-granule, REQ-SIZE-least, REQ-SIZE-divided, REQ-SIZE-segment. */
 static void random_sizes(void **state)
 {
   uint64_t seed = 41;
@@ -233,7 +242,8 @@ static void random_sizes(void **state)
   print_message("%d random sizes\n", RANDOM_SIZES);
 }
 
-/* Scenarios 39 to 42: sizes that wrap when they are rounded up to 512, or then to 2 MiB. */
+/* Scenarios 39 to 42: sizes that wrap when they are rounded up to 512, or then to 2 MiB.
+   Covers REQ-SIZE-refused. */
 static void nothing_wraps(void **state)
 {
   static const uint64_t sizes[] = {UINT64_MAX - 1117952,    UINT64_MAX - 2 * MIB + 1,
@@ -258,6 +268,7 @@ static void nothing_wraps(void **state)
   assert_int_equal(ashlar_segment_size(((uint64_t)1 << 61) - 512, LARGE), (uint64_t)1 << 61);
 }
 
+/* Oracle: REQ-SIZE-division. */
 static int is_power_or_zero(uint32_t d)
 {
   int bits = 0;
@@ -267,6 +278,7 @@ static int is_power_or_zero(uint32_t d)
   return bits <= 1;
 }
 
+/* Covers REQ-SIZE-division. */
 static void valid_divisions(void **state)
 {
   uint64_t seed = 51;
@@ -304,7 +316,8 @@ static uint64_t some_size(uint64_t *seed, uint64_t limit, uint64_t slack)
   }
 }
 
-/* Which block may serve, and when its rest is split off: random pairs around the limits. */
+/* Which block may serve, and when its rest is split off: random pairs around the limits.
+   Covers REQ-SIZE-split, REQ-BESTFIT-oversize. */
 static void limits(void **state)
 {
   uint64_t seed = 36;

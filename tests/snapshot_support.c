@@ -40,10 +40,14 @@ bool recorded_path(const char *name, char path[SNAPSHOT_PATH_SIZE])
   const char *folder = getenv("ASHLAR_SNAPSHOTS");
 
   if (folder == NULL || *folder == '\0') {
-    (void)printf("SKIPPED %s: ASHLAR_SNAPSHOTS is not set\n", name);
+    (void)printf("SKIPPED: %s: ASHLAR_SNAPSHOTS is not set\n", name);
     return false;
   }
   (void)snprintf(path, SNAPSHOT_PATH_SIZE, "%s/%s.pickle", folder, name);
+  if (access(path, R_OK) != 0) {
+    (void)printf("SKIPPED: %s: there is no such recorded snapshot\n", name);
+    return false;
+  }
   return true;
 }
 

@@ -27,7 +27,7 @@ struct recorded_snapshot {
 extern const struct recorded_snapshot RECORDED_SNAPSHOTS[RECORDED_COUNT];
 
 /* The path of a recorded snapshot, below the folder that ASHLAR_SNAPSHOTS names. False, after
- * printing SKIPPED, where that is not set. */
+ * printing SKIPPED, where that is not set or has no such file. */
 bool recorded_path(const char *name, char path[SNAPSHOT_PATH_SIZE]);
 
 /* True where memory is that of the sanitizer, which reserves far more than it uses. */
