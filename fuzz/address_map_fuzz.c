@@ -1,6 +1,6 @@
 /* address_map_fuzz.c - the map from start addresses to slots against a linear scan.
  *
- * Few addresses, most of which share their bucket with others.
+ * Few addresses, most of which share their bucket with others. Oracle of REQ-FREE-found.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/address_map.h"

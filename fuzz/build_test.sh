@@ -31,9 +31,9 @@ for target in "$@"; do
   check "$target is a fuzzer" grep -q 'Done 100 runs' <("$TEST_TMPDIR/engine/$target" -seed=1 -runs=100 2>&1)
   check "$target has its seeds" [ -s "$TEST_TMPDIR/engine/${target}_seed_corpus.zip" ]
 done
-check "nothing else is made but the planted fault and dictionaries" [ \
+check "nothing else is made, above all nothing that must fail" [ \
   "$(find "$TEST_TMPDIR/engine" -type f ! -name '*.zip' ! -name '*.dict' -printf '%f\n' | sort | xargs)" = \
-  "$(printf '%s\n' planted_fault "$@" | sort | xargs)" ]
+  "$(printf '%s\n' "$@" | sort | xargs)" ]
 
 # An engine that is an object, and gcc.
 gcc -std=c11 -O1 -I. -c fuzz/replay_main.c -o "$TEST_TMPDIR/replay.o" || failed=1

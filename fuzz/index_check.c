@@ -1,7 +1,8 @@
 /* index_check.c - see index_check.h.
  *
  * Only the header of the index and the fields that describe blocks are used, so that any structure may stand behind
- * the header. Keys are those that blocks can have: sizes and addresses are multiples of 512, ends do not wrap.
+ * the header. Keys are those that blocks can have: sizes and addresses are multiples of 512, ends do not wrap. Oracle of
+ * REQ-BESTFIT-order, REQ-BESTFIT-least and REQ-BESTFIT-none.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fuzz/index_check.h"

@@ -1,6 +1,8 @@
 /* size_policy_fuzz.c - every rounding of a size against arithmetic in 128 bits.
  *
- * An operation is one call, of one function, compared. The oracles are one formula each and have no loop.
+ * An operation is one call, of one function, compared. The oracles are one formula each and have no loop: of
+ * REQ-SIZE-enough, REQ-SIZE-granule, REQ-SIZE-least, REQ-SIZE-divided, REQ-SIZE-row, REQ-SIZE-division,
+ * REQ-SIZE-refused, REQ-SIZE-segment, REQ-SIZE-split, REQ-POOL-class and REQ-BESTFIT-oversize.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/size_policy.h"
