@@ -18,10 +18,17 @@ check() { # NAME, then a command
   fi
 }
 
-# A checkout with a tool already built: it prints its arguments and folder and exits with 2.
+# A checkout with a tool already built: it prints its arguments and folder and exits with 2. And with a fuzzer, which
+# says what fuzzers say.
 home=$TEST_TMPDIR/checkout
-mkdir -p "$home/bazel-bin/tools" "$TEST_TMPDIR/bin" "$TEST_TMPDIR/elsewhere"
-cp -rL ashlar CHANGELOG.md proofs tools "$home/"
+mkdir -p "$home/bazel-bin/tools" "$home/bazel-bin/fuzz/bin" "$TEST_TMPDIR/bin" "$TEST_TMPDIR/elsewhere"
+cp -rL ashlar CHANGELOG.md fuzz proofs tests tools "$home/"
+cat > "$home/bazel-bin/fuzz/bin/size_policy" << 'EOF'
+#!/bin/bash
+echo "fuzzer $*" >> "$calls"
+sleep 1
+echo "fuzz: 5000 operations, 70 inputs"
+EOF
 cat > "$home/bazel-bin/tools/ashlar" << 'EOF'
 #!/bin/bash
 echo "$PWD|$ASHLAR_ROOT|$*"
@@ -60,7 +67,7 @@ done
 exit "$bazel_status"
 EOF
 printf '#!/bin/bash\nexec "$@"\n' > "$TEST_TMPDIR/bin/sudo"
-chmod +x "$TEST_TMPDIR"/bin/* "$home/bazel-bin/tools/ashlar"
+chmod +x "$TEST_TMPDIR"/bin/* "$home/bazel-bin/tools/ashlar" "$home/bazel-bin/fuzz/bin/size_policy"
 
 # PyTorch's viewer is in the cache already, so that no test goes to the network.
 release=$(sed -n 's/^\(torch==[0-9.]*\).*/\1/p' tools/bazel/torch-peer.txt)
@@ -77,7 +84,7 @@ run() {
 
 run --help
 check "--help ends with 0" [ $status -eq 0 ]
-for command in demo test prove bench audit replay; do
+for command in demo test prove fuzz campaign bench audit replay; do
   check "--help names $command" grep -qE "^  $command" "$out"
 done
 run --version
@@ -125,6 +132,8 @@ printf '[       OK ] two\n' >> "$log"
 run test
 check "test ends with the counts" [ "$(tail -n 1 "$out")" = "1 passed, 0 failed, 1 skipped" ]
 check "names what it skipped" grep -qx 'SKIPPED: //a:a: reading: no data' "$out"
+check "says how old the records of campaigns are" \
+  grep -qx 'campaign fuzz-size-policy: never run' "$out"
 check "and ends with 0" [ $status -eq 0 ]
 check "having run all tests" grep -qE '^bazel test .* //\.\.\.$' "$calls"
 bazel_status=3
@@ -137,6 +146,34 @@ run test
 check "no test at all is a failure" [ $status -eq 1 ]
 run prove no_such_function
 check "prove refuses an unknown function" [ $status -eq 3 ]
+
+run fuzz size_policy --seconds 2
+check "fuzz runs a fuzzer" [ $status -eq 0 ]
+check "having built it" grep -qE '^bazel build .* //fuzz:fuzzers$' "$calls"
+check "for the time given, with what was found before, outside the tree" \
+  grep -qE "^fuzzer .*-max_total_time=2 .* $XDG_CACHE_HOME/ashlar/fuzz/size_policy/corpus" "$calls"
+check "and says what it did" grep -q '^size_policy: nothing found in 5000 operations, 70 inputs' "$out"
+run fuzz no_such_target
+check "fuzz refuses an unknown target" [ $status -eq 3 ]
+check "and names those that there are" grep -q 'one of: .*size_policy' "$err"
+run fuzz
+check "fuzz needs a target" [ $status -eq 3 ]
+run fuzz size_policy --seconds 0
+check "fuzz refuses no time" [ $status -eq 3 ]
+
+records=$home/tests/campaigns/fuzz-size-policy.jsonl
+run campaign fuzz-size-policy --minutes 0.02
+check "campaign runs a long check" [ $status -eq 0 ]
+check "having built it" grep -qE '^bazel build .* //fuzz:fuzzers$' "$calls"
+check "and records it" \
+  grep -qE '^\{"date": "[^"]*", "commit": "[^"]*", "name": "fuzz-size-policy", "seed": 1,.*"operations": 5000,' "$records"
+run campaign fuzz-size-policy --minutes 0.02
+check "once a run" [ "$(wc -l < "$records")" -eq 2 ]
+run campaign no-such-campaign
+check "campaign refuses an unknown name" [ $status -eq 3 ]
+check "and names those that there are" grep -q 'there are: .*fuzz-size-policy' "$err"
+run campaign
+check "campaign needs a name" [ $status -eq 3 ]
 
 start=$(date +%s%N)
 run audit file
