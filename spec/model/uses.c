@@ -1,0 +1,224 @@
+/* uses.c - uses of blocks on other streams: recorded, submitted, finished; deferral during captures.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "spec/model/parts.h"
+
+/* The use of a block on a stream that is recorded and not submitted yet; -1: none. */
+static int32_t recorded(const struct model *m, int32_t slot, int32_t stream)
+{
+  for (int32_t i = 0; i < m->uses; i++) {
+    if (m->use[i].used && m->use[i].slot == slot && m->use[i].stream == stream &&
+        m->use[i].number == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static bool in_use(const struct model *m, int32_t slot)
+{
+  bool found = false;
+  for (int32_t i = 0; i < m->uses; i++) {
+    found = found || (m->use[i].used && m->use[i].slot == slot);
+  }
+  return found;
+}
+
+/* Once for each stream, and not for the block's own. `faithful`: a use that was recorded during a capture too counts as
+   one of the capture. REQ-STREAM-use, REQ-CAPACITY-others. */
+enum model_status model_add_use(struct model *m, int32_t slot, int32_t stream, bool captured)
+{
+  const int32_t known = recorded(m, slot, stream);
+  if (stream == m->segment[m->block[slot].segment].stream) {
+    return MODEL_OK;
+  }
+  if (known != -1) {
+    const bool both = m->use[known].captured && captured;
+    const bool either = m->use[known].captured || captured;
+    m->use[known].captured = m->config.policy == MODEL_FAITHFUL ? either : both;
+    return MODEL_OK;
+  }
+  for (int32_t i = 0; i < MODEL_USES; i++) {
+    if (!m->use[i].used) {
+      m->use[i] =
+          (struct model_use){.used = true, .captured = captured, .slot = slot, .stream = stream};
+      m->uses = i >= m->uses ? i + 1 : m->uses;
+      return MODEL_OK;
+    }
+  }
+  return MODEL_ERROR_USES;
+}
+
+/* Puts the recorded uses of a block at the end of the queues of their streams, streams ascending. REQ-STREAM-queue. */
+static int32_t submit(struct model *m, int32_t slot)
+{
+  int32_t count = 0;
+  for (int32_t round = 0; round < MODEL_STREAMS; round++) {
+    int32_t first = -1;
+    for (int32_t i = 0; i < MODEL_STREAMS; i++) {
+      if (recorded(m, slot, i) != -1 && (first == -1 || model_stream_before(m, i, first))) {
+        first = i;
+      }
+    }
+    if (first == -1) {
+      break;
+    }
+    const int32_t use = recorded(m, slot, first);
+    m->stream[first].submitted++;
+    m->use[use].number = m->stream[first].submitted;
+    m->time++;
+    m->use[use].submitted = m->time;
+    count++;
+  }
+  return count;
+}
+
+/* An allocated block is given back: it is free if it has no use, and else pending; during a capture it is deferred.
+   Returns how many uses were submitted. REQ-STREAM-pending, REQ-STREAM-defer. */
+int32_t model_give_back(struct model *m, int32_t slot, struct model_caller caller)
+{
+  int32_t count = 0;
+  m->block[slot].references = 0;
+  m->block[slot].state = MODEL_PENDING;
+  if (!in_use(m, slot)) {
+    model_enter(m, slot);
+  } else if (model_in_capture(m, caller)) {
+    m->time++;
+    m->block[slot].deferred = m->time;
+  } else {
+    count = submit(m, slot);
+  }
+  model_settle(m);
+  return count;
+}
+
+/* The block that was deferred first; -1: none. */
+static int32_t first_deferred(const struct model *m)
+{
+  int32_t first = -1;
+  for (int32_t i = 0; i < m->blocks; i++) {
+    if (m->block[i].state == MODEL_PENDING && m->block[i].deferred != 0 &&
+        (first == -1 || m->block[i].deferred < m->block[first].deferred)) {
+      first = i;
+    }
+  }
+  return first;
+}
+
+/* Outside a capture: deferred blocks lose the uses of the capture and go on. REQ-STREAM-defer. */
+void model_go_on(struct model *m)
+{
+  int32_t slot = first_deferred(m);
+  for (int32_t round = 0; round < MODEL_BLOCKS && slot != -1; round++) {
+    m->block[slot].deferred = 0;
+    for (int32_t i = 0; i < m->uses; i++) {
+      if (m->use[i].slot == slot && m->use[i].captured) {
+        m->use[i].used = false;
+      }
+    }
+    if (in_use(m, slot)) {
+      (void)submit(m, slot);
+    } else {
+      model_enter(m, slot);
+      model_settle(m);
+    }
+    slot = first_deferred(m);
+  }
+}
+
+/* The first submitted use of a stream; -1: none. */
+static int32_t head(const struct model *m, int32_t stream)
+{
+  int32_t first = -1;
+  for (int32_t i = 0; i < m->uses; i++) {
+    if (m->use[i].used && m->use[i].stream == stream && m->use[i].number != 0 &&
+        (first == -1 || m->use[i].number < m->use[first].number)) {
+      first = i;
+    }
+  }
+  return first;
+}
+
+/* All uses of the stream up to a number are finished: they leave the queue, in order, and a block whose last use it was
+   is free. Returns how many blocks that were. REQ-STREAM-poll, REQ-STREAM-scan, REQ-STREAM-pending. */
+int32_t model_finish(struct model *m, int32_t stream, uint64_t number)
+{
+  int32_t freed = 0;
+  int32_t use = head(m, stream);
+  for (int32_t round = 0; round < MODEL_USES && use != -1 && m->use[use].number <= number;
+       round++) {
+    const int32_t slot = m->use[use].slot;
+    m->use[use].used = false;
+    if (!in_use(m, slot)) {
+      model_enter(m, slot);
+      model_settle(m);
+      freed++;
+    }
+    use = head(m, stream);
+  }
+  if (number > m->stream[stream].completed) {
+    m->stream[stream].completed = number;
+  }
+  return freed;
+}
+
+struct model_freed model_complete(struct model *m, int32_t stream, uint64_t number,
+                                  struct model_caller caller)
+{
+  if (model_busy(m)) {
+    return (struct model_freed){MODEL_ERROR_BUSY, 0};
+  }
+  if (!model_live_stream(m, stream)) {
+    return (struct model_freed){MODEL_ERROR_STREAM, 0};
+  }
+  if (number > m->stream[stream].submitted) {
+    return (struct model_freed){MODEL_ERROR_RANGE, 0};
+  }
+  if (!model_in_capture(m, caller)) {
+    model_go_on(m);
+  }
+  return (struct model_freed){MODEL_OK, model_finish(m, stream, number)};
+}
+
+/* The next use that was submitted and that the layer does not know of: an event is to be recorded for it. */
+struct model_event model_event_next(struct model *m)
+{
+  int32_t next = -1;
+  for (int32_t i = 0; i < m->uses; i++) {
+    if (m->use[i].used && m->use[i].number != 0 && !m->use[i].told &&
+        (next == -1 || m->use[i].submitted < m->use[next].submitted)) {
+      next = i;
+    }
+  }
+  if (next == -1) {
+    return (struct model_event){-1, 0};
+  }
+  m->use[next].told = true;
+  return (struct model_event){m->use[next].stream, m->use[next].number};
+}
+
+uint64_t model_queue_head(const struct model *m, int32_t stream)
+{
+  const int32_t first = head(m, stream);
+  return first == -1 ? 0 : m->use[first].number;
+}
+
+/* What to wait for next: the first stream after another (-1: of all) with an outstanding use of a block of the pool (-1:
+   of any), and the last such use. Stream -1: nothing. REQ-STREAM-drain. */
+struct model_event model_outstanding(const struct model *m, int32_t last, int32_t pool)
+{
+  struct model_event event = {-1, 0};
+  for (int32_t i = 0; i < m->uses; i++) {
+    const int32_t stream = m->use[i].stream;
+    if (!m->use[i].used || m->use[i].number == 0 ||
+        (last != -1 && !model_stream_before(m, last, stream)) ||
+        (pool != -1 && m->segment[m->block[m->use[i].slot].segment].pool != pool)) {
+      continue;
+    }
+    if (event.stream == -1 || model_stream_before(m, stream, event.stream)) {
+      event = (struct model_event){stream, m->use[i].number};
+    } else if (stream == event.stream && m->use[i].number > event.number) {
+      event.number = m->use[i].number;
+    }
+  }
+  return event;
+}
