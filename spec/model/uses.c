@@ -208,15 +208,15 @@ struct model_event model_outstanding(const struct model *m, int32_t last, int32_
 {
   struct model_event event = {-1, 0};
   for (int32_t i = 0; i < m->uses; i++) {
-    const int32_t stream = m->use[i].stream;
+    const int32_t queue = m->use[i].stream;
     if (!m->use[i].used || m->use[i].number == 0 ||
-        (last != -1 && !model_stream_before(m, last, stream)) ||
+        (last != -1 && !model_stream_before(m, last, queue)) ||
         (pool != -1 && m->segment[m->block[m->use[i].slot].segment].pool != pool)) {
       continue;
     }
-    if (event.stream == -1 || model_stream_before(m, stream, event.stream)) {
-      event = (struct model_event){stream, m->use[i].number};
-    } else if (stream == event.stream && m->use[i].number > event.number) {
+    if (event.stream == -1 || model_stream_before(m, queue, event.stream)) {
+      event = (struct model_event){queue, m->use[i].number};
+    } else if (queue == event.stream && m->use[i].number > event.number) {
       event.number = m->use[i].number;
     }
   }
