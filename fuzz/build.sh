@@ -43,7 +43,8 @@ fi
 
 # What a target may call. The linker takes what it needs.
 shared=(core/*.c fuzz/harness.c fuzz/index_check.c
-  tools/{error,id_table,byte_source,utf8}.c tools/{trace,pickle,snapshot}*.c tests/snapshot_support.c)
+  tools/{error,id_table,byte_source,utf8}.c tools/{trace,pickle,snapshot}*.c tests/snapshot_support.c
+  spec/model/*.c tests/core_check.c)
 
 sources=("${shared[@]}")
 for target in "${targets[@]}"; do
@@ -55,9 +56,9 @@ object_of() { # SOURCE
   echo "$WORK/${object//\//_}.o"
 }
 compile() { # SOURCE
-  # Unquoted: a list of flags. Managers of 64 slots: quick to reset and to scan, and soon full.
+  # Unquoted: a list of flags. Managers of 64 slots: quick to reset and to scan, and soon full. The model has some more.
   # shellcheck disable=SC2086
-  "$CC" -std=c11 $CFLAGS -I. -DASHLAR_SLOTS=64 -c "$1" -o "$(object_of "$1")"
+  "$CC" -std=c11 $CFLAGS -I. -DASHLAR_SLOTS=64 -DMODEL_BLOCKS=256 -DMODEL_USES=64 -c "$1" -o "$(object_of "$1")"
 }
 export -f object_of compile
 # shellcheck disable=SC2016 # expanded by the shell that xargs starts

@@ -247,5 +247,6 @@ int main(int argc, char **argv)
   write_random(argv[1], "size_policy");
   write_random(argv[1], "free_index");
   write_random(argv[1], "address_map");
+  write_random(argv[1], "lockstep");
   return 0;
 }

@@ -373,6 +373,312 @@ static void failures(void **state)
   assert_int_equal(must(30 * MIB, 0).bytes, 30 * MIB);
 }
 
+static struct model_step request_by(uint64_t bytes, struct model_caller caller)
+{
+  const struct model_step step =
+      model_device_run(&device, &model, model_allocate_begin(&model, bytes, 0, caller));
+  sound();
+  return step;
+}
+
+/* Scenarios 90, 93, 94: memory of a live pool serves nobody else, and goes back through the pool's allocator after its
+   release. Covers REQ-POOL-scope, REQ-POOL-count, REQ-POOL-apart, REQ-POOL-freeable, REQ-POOL-allocator. */
+static void private_pool(void **state)
+{
+  const struct model_caller one = {-1, 1};
+  const struct model_caller two = {-1, 2};
+  (void)state;
+  start(model_default_config(), UINT64_MAX);
+  const int32_t pool = model_pool_create(&model, 9).number;
+  assert_int_equal(model_scope_open(&model, pool, 1, -1), MODEL_OK);
+  const struct model_step a = request_by(8 * MIB, one);
+  const struct model_step b = request_by(8 * MIB, two);
+  assert_int_equal(a.pool, pool);
+  assert_int_equal(b.pool, 0);
+  give(a);
+  give(b);
+  assert_int_equal(request_by(8 * MIB, two).address, b.address);
+  assert_int_equal(model_scope_close(&model, pool), MODEL_OK);
+  assert_int_equal(model_scope_close(&model, pool), MODEL_ERROR_SCOPE);
+  empty_cache();
+  assert_int_equal(device.releases, 0);
+  assert_int_equal(model_pool_release(&model, pool), MODEL_OK);
+  assert_int_equal(model.pool[pool].users, 1);
+  assert_int_equal(model_pool_release(&model, pool), MODEL_OK);
+  assert_int_equal(model_pool_release(&model, pool), MODEL_ERROR_POOL);
+  assert_int_equal(model_pool_retain(&model, pool), MODEL_ERROR_POOL);
+  assert_int_equal(model.pool[pool].reserved.current, 20 * MIB);
+  const struct model_step step = model_empty_cache_begin(&model, pool, nobody);
+  assert_int_equal(step.kind, MODEL_STEP_RELEASE);
+  assert_int_equal(step.allocator, 9);
+  assert_int_equal(model_device_run(&device, &model, step).kind, MODEL_STEP_DONE);
+  assert_false(model.pool[pool].used);
+}
+
+/* A second scope for one pool is refused; the count stays raised in `faithful` alone. Covers REQ-POOL-scope. */
+static void scope_twice(void **state)
+{
+  (void)state;
+  for (uint32_t policy = MODEL_COMPLETE; policy <= MODEL_FAITHFUL; policy++) {
+    struct model_config config = model_default_config();
+    config.policy = policy;
+    start(config, UINT64_MAX);
+    const int32_t pool = model_pool_create(&model, 0).number;
+    assert_int_equal(model_scope_open(&model, pool, 0, -1), MODEL_OK);
+    assert_int_equal(model_scope_open(&model, pool, 0, -1), MODEL_ERROR_SCOPE);
+    assert_int_equal(model.pool[pool].users, policy == MODEL_FAITHFUL ? 3 : 2);
+  }
+}
+
+/* A pool's own cache helps its requests in `complete`, and not in `faithful`. Covers REQ-LADDER-private. */
+static void own_cache(void **state)
+{
+  (void)state;
+  for (uint32_t policy = MODEL_COMPLETE; policy <= MODEL_FAITHFUL; policy++) {
+    struct model_config config = model_default_config();
+    config.policy = policy;
+    start(config, 60 * MIB);
+    assert_int_equal(model_scope_open(&model, model_pool_create(&model, 0).number, 0, -1),
+                     MODEL_OK);
+    give(must(30 * MIB, 0));
+    assert_int_equal(request(50 * MIB, 0).kind,
+                     policy == MODEL_COMPLETE ? MODEL_STEP_DONE : MODEL_STEP_OUT_OF_MEMORY);
+  }
+}
+
+/* A pool that is marked lends its cache before anything is released, and splits nothing where it is marked for that.
+   Covers REQ-LADDER-fallback, REQ-POOL-nosplit. */
+static void lent(void **state)
+{
+  const struct model_caller one = {-1, 1};
+  (void)state;
+  start(model_default_config(), 40 * MIB);
+  const int32_t pool = model_pool_create(&model, 0).number;
+  assert_int_equal(model_pool_set_use_on_oom(&model, pool, true), MODEL_OK);
+  assert_int_equal(model_pool_set_no_split(&model, pool), MODEL_OK);
+  assert_int_equal(model_scope_open(&model, pool, 1, -1), MODEL_OK);
+  const struct model_step a = request_by(30 * MIB, one);
+  assert_int_equal(request_by(4 * MIB, one).kind, MODEL_STEP_OUT_OF_MEMORY);
+  give(a);
+  const struct model_step b = request_by(20 * MIB, nobody);
+  assert_int_equal(b.address, a.address);
+  assert_int_equal(b.bytes, 30 * MIB);
+  assert_int_equal(b.pool, pool);
+  assert_int_equal(device.releases, 0);
+}
+
+/* Scenario 46: what is as old as the mean is released, also without a limit in `complete`. Covers REQ-LADDER-collect,
+   REQ-LADDER-age. */
+static void collection(void **state)
+{
+  (void)state;
+  for (uint32_t policy = MODEL_COMPLETE; policy <= MODEL_FAITHFUL; policy++) {
+    struct model_config config = model_default_config();
+    struct model_step made[5];
+    config.policy = policy;
+    start(config, UINT64_MAX);
+    assert_int_equal(model_limit_set(&model, MODEL_UNSET, 50 * MIB), MODEL_OK);
+    for (int i = 0; i < 5; i++) {
+      made[i] = must(12 * MIB, 0);
+    }
+    give(made[3]);
+    give(made[4]);
+    give(must(512, 0));
+    give(must(MIB + 512, 0)); /* a search of the large class */
+    for (int i = 0; i < 3; i++) {
+      give(made[i]);
+    }
+    must(14 * MIB, 0);
+    assert_int_equal(device.releases, policy == MODEL_COMPLETE ? 2 : 0);
+    if (policy == MODEL_COMPLETE) {
+      assert_int_equal(device.waits, 0);
+      assert_int_equal(must(12 * MIB, 0).address, made[0].address);
+    }
+  }
+}
+
+/* Once a request, and the search is repeated only where memory came back. Covers REQ-LADDER-callbacks. */
+static void callbacks(void **state)
+{
+  struct model_config config = model_default_config();
+  (void)state;
+  config.callbacks = true;
+  start(config, UINT64_MAX);
+  struct model_step step = model_allocate_begin(&model, 4 * MIB, 0, nobody);
+  assert_int_equal(step.kind, MODEL_STEP_CALLBACKS);
+  step = model_resume(&model, step.request, MODEL_PERFORMED, 0);
+  assert_int_equal(step.kind, MODEL_STEP_ALLOCATE);
+  const struct model_step a = model_device_perform(&device, &model, step);
+  must(14 * MIB, 0);
+  step = model_allocate_begin(&model, 4 * MIB, 0, nobody);
+  assert_int_equal(step.kind, MODEL_STEP_CALLBACKS);
+  give(a);
+  step = model_resume(&model, step.request, MODEL_PERFORMED, 1);
+  assert_int_equal(step.kind, MODEL_STEP_DONE);
+  assert_int_equal(step.address, a.address);
+}
+
+static void start_growable(uint32_t policy, uint64_t capacity)
+{
+  struct model_config config = model_default_config();
+  config.policy = policy;
+  config.growable = true;
+  config.device_total = 160 * MIB;
+  start(config, capacity);
+}
+
+/* Pages are mapped as far as they are missing; what is free behind is joined; releases unmap whole pages and give the
+   range back. Covers REQ-GROW-page, REQ-GROW-reserve, REQ-GROW-run, REQ-GROW-allocate, REQ-GROW-map, REQ-GROW-split,
+   REQ-GROW-unmap, REQ-GROW-destroy, REQ-GROW-hidden, REQ-GROW-toggle, REQ-BESTFIT-skip, REQ-TILE-base. */
+static void growing(void **state)
+{
+  (void)state;
+  start_growable(MODEL_COMPLETE, UINT64_MAX);
+  struct model_step step = model_allocate_begin(&model, 3 * MIB, 0, nobody);
+  assert_int_equal(step.kind, MODEL_STEP_RESERVE);
+  assert_int_equal(step.bytes, 180 * MIB);
+  step = model_device_perform(&device, &model, step);
+  assert_int_equal(step.kind, MODEL_STEP_MAP);
+  assert_int_equal(step.bytes, 20 * MIB);
+  const struct model_step a = model_device_perform(&device, &model, step);
+  assert_int_equal(a.bytes, 3 * MIB);
+  assert_int_equal(now(MODEL_RESERVED_BYTES), 20 * MIB);
+  assert_int_equal(now(MODEL_SEGMENT) + now(MODEL_INACTIVE_SPLIT), 0);
+  assert_int_equal(model_base(&model, a.slot, a.generation).status, MODEL_ERROR_GROWABLE);
+  const struct model_step b = must(30 * MIB, 0);
+  assert_int_equal(b.address, a.address + 3 * MIB);
+  assert_int_equal(device.maps, 2);
+  assert_int_equal(now(MODEL_RESERVED_BYTES), 40 * MIB);
+  give(b);
+  assert_int_equal(model_growable_set(&model, false), MODEL_OK);
+  const struct model_step c = must(5 * MIB, 0);
+  assert_int_equal(device.allocations, 1);
+  assert_int_equal(model_base(&model, c.slot, c.generation).bytes, 20 * MIB);
+  empty_cache();
+  assert_int_equal(device.unmaps, 1);
+  assert_int_equal(now(MODEL_RESERVED_BYTES), 40 * MIB);
+  give(a);
+  empty_cache();
+  assert_int_equal(device.unmaps, 2);
+  assert_int_equal(device.order[(device.steps - 1) % 64], MODEL_STEP_UNRESERVE);
+  assert_int_equal(now(MODEL_RESERVED_BYTES), 20 * MIB);
+}
+
+/* X and Z unmapped beside Y, which is free; memory for X is there, and none for Z: `faithful` keeps X, `complete` undoes
+   it. Covers REQ-GROW-partial. */
+static void partly_mapped(void **state)
+{
+  (void)state;
+  for (uint32_t policy = MODEL_COMPLETE; policy <= MODEL_FAITHFUL; policy++) {
+    struct model_step made[3];
+    start_growable(policy, 60 * MIB);
+    for (int i = 0; i < 3; i++) {
+      made[i] = must(20 * MIB, 0);
+    }
+    give(made[0]);
+    give(made[2]);
+    empty_cache();
+    give(made[1]);
+    device.capacity = 40 * MIB;
+    struct model_step step = model_allocate_begin(&model, 60 * MIB, 0, nobody);
+    assert_int_equal(step.kind, MODEL_STEP_MAP);
+    assert_int_equal(step.address, made[0].address);
+    step = model_device_perform(&device, &model, step);
+    assert_int_equal(step.kind, MODEL_STEP_MAP);
+    assert_int_equal(step.address, made[2].address);
+    assert_int_equal(now(MODEL_RESERVED_BYTES), 40 * MIB);
+    step = model_device_perform(&device, &model, step);
+    assert_int_equal(step.kind, MODEL_STEP_UNMAP);
+    assert_int_equal(step.address, made[0].address);
+    assert_int_equal(step.bytes, (policy == MODEL_COMPLETE ? 20 : 40) * MIB);
+    assert_int_equal(model_device_run(&device, &model, step).kind, MODEL_STEP_OUT_OF_MEMORY);
+    assert_int_equal(now(MODEL_RESERVED_BYTES), 0);
+  }
+}
+
+/* The least block that fits lies before unmapped pages; the next one, closed in, has less room and is taken. Covers
+   REQ-BESTFIT-walk. */
+static void walk(void **state)
+{
+  (void)state;
+  start_growable(MODEL_COMPLETE, UINT64_MAX);
+  const struct model_step a = must(9 * MIB, 0);
+  must(MIB + 512, 0);
+  const struct model_step c = must(4 * MIB, 0);
+  give(a);
+  assert_int_equal(model.block[model_choose(&model, 2 * MIB, 0, nobody)].address, a.address);
+  assert_int_equal(must(9 * MIB, 0).address, a.address);
+  assert_int_equal(must(2 * MIB, 0).address, c.address + 4 * MIB);
+}
+
+/* Covers REQ-BESTFIT-at. */
+static void exactly(void **state)
+{
+  (void)state;
+  start(model_default_config(), UINT64_MAX);
+  const struct model_step a = must(2 * MIB, 0);
+  give(a);
+  before = model;
+  assert_int_equal(model_allocate_exactly(&model, a.address + 8, MIB + 512, 0, nobody).status,
+                   MODEL_ERROR_RANGE);
+  assert_int_equal(
+      model_allocate_exactly(&model, a.address + 19 * MIB, MIB + 512, 0, nobody).status,
+      MODEL_ERROR_MISFIT);
+  assert_int_equal(model_allocate_exactly(&model, a.address, MIB, 0, nobody).status,
+                   MODEL_ERROR_MISFIT); /* of the small class */
+  assert_memory_equal(&before, &model, sizeof model);
+  const struct model_step b = model_allocate_exactly(&model, a.address + 512, 4 * MIB, 0, nobody);
+  sound();
+  assert_int_equal(b.kind, MODEL_STEP_DONE);
+  assert_int_equal(b.address, a.address + 512);
+  assert_int_equal(b.bytes, 4 * MIB);
+  assert_int_equal(now(MODEL_INACTIVE_SPLIT), 2);
+  assert_int_equal(model_base(&model, b.slot, b.generation).address, a.address);
+  give(b);
+  assert_true(model_is_canonical(&model));
+}
+
+/* Scenarios 8, 11: the blocks of a stream that is gone serve nobody, its uses are finished, and its key may come again.
+   Covers REQ-STREAM-gone, REQ-STREAM-registered. */
+static void stream_gone(void **state)
+{
+  (void)state;
+  start(model_default_config(), UINT64_MAX);
+  const struct model_step a = must(4 * MIB, 1);
+  const struct model_step b = must(4 * MIB, 0);
+  give(a);
+  assert_int_equal(model_record_use(&model, b.slot, b.generation, 1, nobody), MODEL_OK);
+  give(b);
+  assert_int_equal(model_stream_register(&model, 99).status, MODEL_ERROR_DUPLICATE);
+  assert_int_equal(model_stream_gone(&model, 1, nobody), MODEL_OK);
+  sound();
+  assert_int_equal(now(MODEL_ACTIVE), 0);
+  assert_int_equal(request(4 * MIB, 1).status, MODEL_ERROR_STREAM);
+  const struct model_registration again = model_stream_register(&model, 99);
+  assert_int_equal(again.status, MODEL_OK);
+  assert_int_not_equal(again.number, 1);
+  assert_int_not_equal(must(4 * MIB, again.number).address, a.address);
+  empty_cache();
+  assert_int_equal(device.releases, 2);
+  assert_int_equal(model_largest(&model), 16 * MIB);
+}
+
+/* Covers REQ-ACCOUNT-reset, REQ-ACCOUNT-largest. */
+static void resets(void **state)
+{
+  (void)state;
+  start(model_default_config(), UINT64_MAX);
+  give(must(2 * MIB, 0));
+  assert_int_equal(model.statistic[MODEL_ALLOCATED_BYTES][MODEL_LARGE].peak, 2 * MIB);
+  model_reset_peaks(&model);
+  model_reset_totals(&model);
+  assert_int_equal(model.statistic[MODEL_ALLOCATED_BYTES][MODEL_LARGE].peak, 0);
+  assert_int_equal(model.statistic[MODEL_RESERVED_BYTES][MODEL_ALL].peak, 20 * MIB);
+  assert_int_equal(model.statistic[MODEL_RESERVED_BYTES][MODEL_ALL].allocated, 0);
+  assert_int_equal(model.calls.device_allocs, 0);
+  assert_int_equal(model_largest(&model), 20 * MIB);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -390,6 +696,18 @@ int main(void)
       cmocka_unit_test(deferred),
       cmocka_unit_test(handles),
       cmocka_unit_test(failures),
+      cmocka_unit_test(private_pool),
+      cmocka_unit_test(scope_twice),
+      cmocka_unit_test(own_cache),
+      cmocka_unit_test(lent),
+      cmocka_unit_test(collection),
+      cmocka_unit_test(callbacks),
+      cmocka_unit_test(growing),
+      cmocka_unit_test(partly_mapped),
+      cmocka_unit_test(walk),
+      cmocka_unit_test(exactly),
+      cmocka_unit_test(stream_gone),
+      cmocka_unit_test(resets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

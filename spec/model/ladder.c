@@ -2,30 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "spec/model/parts.h"
 
-enum { MODEL_SPARE = 4 }; /* slots that one request may need */
-
-int32_t model_in_flight(const struct model *m)
-{
-  int32_t count = 0;
-  for (int32_t i = 0; i < MODEL_REQUESTS; i++) {
-    count += m->request[i].used ? 1 : 0;
-  }
-  return count;
-}
-
-/* REQ-ATOMIC-busy. */
-bool model_busy(const struct model *m)
-{
-  return m->config.policy == MODEL_FAITHFUL && model_in_flight(m) > 0;
-}
-
-static struct model_step error(enum model_status status)
-{
-  return (struct model_step){
-      .kind = MODEL_STEP_ERROR, .status = status, .request = -1, .slot = -1, .stream = -1};
-}
-
-static struct model_step done(const struct model *m, int32_t slot)
+struct model_step model_done(const struct model *m, int32_t slot)
 {
   struct model_step step = {.kind = MODEL_STEP_DONE, .request = -1, .slot = slot, .stream = -1};
   if (slot != -1) {
@@ -39,7 +16,7 @@ static struct model_step done(const struct model *m, int32_t slot)
 }
 
 /* The request is over; pools that were needed by it alone end. */
-static struct model_step over(struct model *m, int32_t request, struct model_step step)
+struct model_step model_over(struct model *m, int32_t request, struct model_step step)
 {
   m->request[request].used = false;
   model_end_pools(m);
@@ -47,10 +24,10 @@ static struct model_step over(struct model *m, int32_t request, struct model_ste
   return step;
 }
 
-static struct model_step served(struct model *m, int32_t request, int32_t slot)
+struct model_step model_served(struct model *m, int32_t request, int32_t slot)
 {
   model_take(m, m->request[request].want, slot);
-  return over(m, request, done(m, slot));
+  return model_over(m, request, model_done(m, slot));
 }
 
 /* Asks the layer, and remembers what for. */
@@ -131,7 +108,7 @@ static bool left_out(const struct model *m, int32_t request)
   }
 }
 
-static struct model_step next_rung(struct model *m, int32_t request)
+struct model_step model_next_rung(struct model *m, int32_t request)
 {
   m->request[request].rung++;
   m->request[request].released = 0;
@@ -153,12 +130,12 @@ static struct model_step search(struct model *m, int32_t request, bool fallback)
       model_count_search(m, want);
       const int32_t slot = model_search(m, want);
       if (slot != -1) {
-        return served(m, request, slot);
+        return model_served(m, request, slot);
       }
     }
     pool = fallback ? model_next_pool(m, pool) : -1;
   }
-  return next_rung(m, request);
+  return model_next_rung(m, request);
 }
 
 /* Rungs 5, 7 and 8: asks the device, unless the limit refuses. REQ-LADDER-device, REQ-LADDER-limit, REQ-LADDER-last. */
@@ -173,16 +150,16 @@ static struct model_step ask_device(struct model *m, int32_t request)
     m->calls.alloc_retries++;
   }
   if (first && m->limit != MODEL_UNSET && (bytes > m->limit || reserved > m->limit - bytes)) {
-    return next_rung(m, request);
+    return model_next_rung(m, request);
   }
   if (!want.growable) {
     return model_ask(m, request, MODEL_STEP_ALLOCATE, -1, bytes);
   }
   const struct model_step step = model_grow(m, request);
   if (m->request[request].growth == MODEL_GROWTH_GROWN) {
-    return served(m, request, m->request[request].held);
+    return model_served(m, request, m->request[request].held);
   }
-  return m->request[request].growth == MODEL_GROWTH_REFUSED ? next_rung(m, request) : step;
+  return m->request[request].growth == MODEL_GROWTH_REFUSED ? model_next_rung(m, request) : step;
 }
 
 /* Rung 4. */
@@ -194,7 +171,7 @@ static struct model_step collect(struct model *m, int32_t request)
     m->request[request].cutoff = MODEL_UNSET;
   }
   const int32_t slot = m->request[request].target == 0 ? -1 : model_collectable(m, request);
-  return slot == -1 ? next_rung(m, request) : leave(m, request, slot);
+  return slot == -1 ? model_next_rung(m, request) : leave(m, request, slot);
 }
 
 /* Waits for the uses of each stream once, streams ascending. REQ-STREAM-drain, REQ-LADDER-empty. */
@@ -203,7 +180,7 @@ static struct model_step wait_all(struct model *m, int32_t request)
   const struct model_want want = m->request[request].want;
   const bool emptying = m->request[request].rung == MODEL_RUNG_EMPTY_WAIT;
   if (emptying && want.pool != -1 && m->pool[want.pool].users > 0) {
-    return next_rung(m, request);
+    return model_next_rung(m, request);
   }
   if (m->request[request].waited == MODEL_NOT_WAITED) {
     m->calls.sync_all_streams++;
@@ -213,7 +190,7 @@ static struct model_step wait_all(struct model *m, int32_t request)
   const struct model_event event =
       model_outstanding(m, m->request[request].waited, emptying ? want.pool : -1);
   if (event.stream == -1) {
-    return next_rung(m, request);
+    return model_next_rung(m, request);
   }
   struct model_step step = model_ask(m, request, MODEL_STEP_WAIT, -1, 0);
   step.stream = event.stream;
@@ -232,7 +209,7 @@ static struct model_step release_all(struct model *m, int32_t request)
   }
   const int32_t slot = model_releasable(m, request);
   if (slot == -1) {
-    return next_rung(m, request);
+    return model_next_rung(m, request);
   }
   return m->segment[m->block[slot].segment].growable ? model_unmap(m, request, slot)
                                                      : leave(m, request, slot);
@@ -243,7 +220,7 @@ static struct model_step climb(struct model *m, int32_t request)
 {
   int32_t slot = -1;
   if (left_out(m, request)) {
-    return next_rung(m, request);
+    return model_next_rung(m, request);
   }
   switch (m->request[request].rung) {
   case MODEL_RUNG_CALLBACKS: /* REQ-LADDER-callbacks */
@@ -259,7 +236,7 @@ static struct model_step climb(struct model *m, int32_t request)
     return search(m, request, true);
   case MODEL_RUNG_OVERSIZE:
     slot = model_oversize(m, request);
-    return slot == -1 ? next_rung(m, request) : leave(m, request, slot);
+    return slot == -1 ? model_next_rung(m, request) : leave(m, request, slot);
   case MODEL_RUNG_WAIT:
   case MODEL_RUNG_WAIT_AGAIN:
   case MODEL_RUNG_EMPTY_WAIT:
@@ -270,215 +247,24 @@ static struct model_step climb(struct model *m, int32_t request)
     return release_all(m, request);
   case MODEL_RUNG_OUT_OF_MEMORY: /* REQ-OOM-complete, REQ-OOM-faithful, REQ-OOM-report */
     m->calls.ooms++;
-    return over(m, request,
-                (struct model_step){.kind = MODEL_STEP_OUT_OF_MEMORY,
-                                    .slot = -1,
-                                    .bytes = m->request[request].want.size,
-                                    .stream = m->request[request].want.stream,
-                                    .pool = m->request[request].want.pool});
+    return model_over(m, request,
+                      (struct model_step){.kind = MODEL_STEP_OUT_OF_MEMORY,
+                                          .slot = -1,
+                                          .bytes = m->request[request].want.size,
+                                          .stream = m->request[request].want.stream,
+                                          .pool = m->request[request].want.pool});
   case MODEL_RUNG_EMPTY:
-    return over(m, request, done(m, -1));
+    return model_over(m, request, model_done(m, -1));
   default: /* the searches */
     return search(m, request, false);
   }
 }
 
-static struct model_step go(struct model *m, int32_t request)
+struct model_step model_go(struct model *m, int32_t request)
 {
   struct model_step step = {.kind = MODEL_STEP_NONE};
   for (int32_t i = 0; i < MODEL_RUNGS && step.kind == MODEL_STEP_NONE; i++) {
     step = climb(m, request);
   }
   return step;
-}
-
-static struct model_step start(struct model *m, struct model_request asker)
-{
-  int32_t request = 0;
-  while (request < MODEL_REQUESTS - 1 && m->request[request].used) {
-    request++;
-  }
-  if (!model_in_capture(m, asker.caller)) {
-    model_go_on(m);
-  }
-  asker.used = true;
-  asker.held = -1;
-  asker.waited = MODEL_NOT_WAITED;
-  m->request[request] = asker;
-  return go(m, request);
-}
-
-/* The request as its list sees it. REQ-POOL-allocator: a pool with one has no growable segments. */
-static struct model_want wanted(const struct model *m, uint64_t bytes, int32_t stream,
-                                struct model_caller caller)
-{
-  struct model_want want = {.bytes = bytes, .stream = stream};
-  want.size = model_rounded(m, bytes);
-  want.small = model_is_small(want.size);
-  want.pool = model_route(m, stream, caller);
-  want.growable = m->growable && m->pool[want.pool].allocator == 0;
-  return want;
-}
-
-/* Before the first step. REQ-SIZE-refused, REQ-CAPACITY-slots, REQ-CAPACITY-others, REQ-ATOMIC-flight. */
-static enum model_status refusal(const struct model *m, uint64_t bytes, int32_t stream)
-{
-  const int32_t requests = model_in_flight(m) + 1;
-  if (!model_live_stream(m, stream)) {
-    return MODEL_ERROR_STREAM;
-  }
-  if (bytes >= MODEL_GREATEST) {
-    return MODEL_ERROR_TOO_LARGE;
-  }
-  if (requests > MODEL_REQUESTS) {
-    return MODEL_ERROR_REQUESTS;
-  }
-  if (model_room(m) < MODEL_SPARE * requests) {
-    return MODEL_ERROR_BLOCKS;
-  }
-  return model_segment_room(m) < requests ? MODEL_ERROR_SEGMENTS : MODEL_OK;
-}
-
-/* REQ-SIZE-nothing. */
-struct model_step model_allocate_begin(struct model *m, uint64_t bytes, int32_t stream,
-                                       struct model_caller caller)
-{
-  const enum model_status status = model_busy(m) ? MODEL_ERROR_BUSY : refusal(m, bytes, stream);
-  if (status != MODEL_OK) {
-    return error(status);
-  }
-  return bytes == 0 ? done(m, -1)
-                    : start(m, (struct model_request){.rung = MODEL_RUNG_SEARCH,
-                                                      .want = wanted(m, bytes, stream, caller),
-                                                      .caller = caller});
-}
-
-/* REQ-LADDER-empty. */
-struct model_step model_empty_cache_begin(struct model *m, int32_t pool, struct model_caller caller)
-{
-  if (model_busy(m) || model_in_flight(m) == MODEL_REQUESTS) {
-    return error(model_busy(m) ? MODEL_ERROR_BUSY : MODEL_ERROR_REQUESTS);
-  }
-  if (pool != -1 && !model_private(m, pool)) {
-    return error(MODEL_ERROR_POOL);
-  }
-  return start(m, (struct model_request){.rung = MODEL_RUNG_EMPTY_WAIT,
-                                         .want = {.pool = pool, .stream = -1},
-                                         .caller = caller});
-}
-
-int32_t model_choose(const struct model *m, uint64_t bytes, int32_t stream,
-                     struct model_caller caller)
-{
-  return bytes == 0 || refusal(m, bytes, stream) != MODEL_OK
-             ? -1
-             : model_search(m, wanted(m, bytes, stream, caller));
-}
-
-/* What a request has becomes free again; what was to be released or unmapped is mapped still. REQ-ATOMIC-error. */
-static void undo(struct model *m, int32_t request)
-{
-  const struct model_step asked = m->request[request].asked;
-  if (asked.kind == MODEL_STEP_RELEASE || asked.kind == MODEL_STEP_UNMAP) {
-    m->block[m->request[request].held].mapped = true;
-    m->calls.device_frees -= m->calls.device_frees > 0 ? 1 : 0;
-  }
-  (void)model_let_go(m, request, true);
-  model_settle(m);
-}
-
-/* The device gave a segment. What it gives must be usable, or it stays the caller's. REQ-LADDER-device. */
-static struct model_step given(struct model *m, int32_t request, uint64_t address)
-{
-  const uint64_t bytes = m->request[request].asked.bytes;
-  if (address % MODEL_GRANULE != 0 || address > UINT64_MAX - bytes ||
-      !model_apart(m, address, bytes)) {
-    return over(m, request, error(MODEL_ERROR_RANGE));
-  }
-  m->calls.device_allocs++;
-  return served(m, request, model_add_segment(m, m->request[request].want, address, bytes, false));
-}
-
-struct model_step model_resume(struct model *m, int32_t request, enum model_outcome outcome,
-                               uint64_t value)
-{
-  if (request < 0 || request >= MODEL_REQUESTS || !m->request[request].used) {
-    return error(MODEL_ERROR_NO_REQUEST);
-  }
-  const struct model_step asked = m->request[request].asked;
-  const bool may_refuse = asked.kind == MODEL_STEP_ALLOCATE || asked.kind == MODEL_STEP_MAP;
-  if (outcome == MODEL_FAILED || (outcome == MODEL_REFUSED && !may_refuse)) {
-    undo(m, request);
-    return over(m, request, error(MODEL_ERROR_DEVICE)); /* REQ-ATOMIC-error */
-  }
-  switch (asked.kind) {
-  case MODEL_STEP_ALLOCATE:
-    if (outcome == MODEL_PERFORMED) {
-      return given(m, request, value);
-    }
-    (void)next_rung(m, request);
-    break;
-  case MODEL_STEP_RELEASE:
-    model_remove_segment(m, m->request[request].held);
-    break;
-  case MODEL_STEP_WAIT:
-    (void)model_finish(m, asked.stream, asked.number);
-    break;
-  case MODEL_STEP_CALLBACKS:
-    m->request[request].freed = value == 1;
-    (void)next_rung(m, request);
-    break;
-  default:
-    if (model_grown(m, request, outcome, value) != MODEL_OK) {
-      return over(m, request, error(MODEL_ERROR_RANGE));
-    }
-    break;
-  }
-  return go(m, request);
-}
-
-/* What was released stays released; a release that was not reported counts as done. REQ-ATOMIC. */
-enum model_status model_abandon(struct model *m, int32_t request)
-{
-  if (request < 0 || request >= MODEL_REQUESTS || !m->request[request].used) {
-    return MODEL_ERROR_NO_REQUEST;
-  }
-  const enum model_step_kind kind = m->request[request].asked.kind;
-  if (kind == MODEL_STEP_RELEASE) {
-    model_remove_segment(m, m->request[request].held);
-  } else if (kind == MODEL_STEP_UNMAP || kind == MODEL_STEP_UNRESERVE) {
-    (void)model_grown(m, request, MODEL_PERFORMED, 0);
-  }
-  (void)model_let_go(m, request, true);
-  model_settle(m);
-  (void)over(m, request, done(m, -1));
-  return MODEL_OK;
-}
-
-enum model_status model_limit_set(struct model *m, uint64_t limit, uint64_t collect_above)
-{
-  m->limit = limit;
-  m->collect_above = collect_above;
-  return MODEL_OK;
-}
-
-/* REQ-GROW-toggle. */
-enum model_status model_growable_set(struct model *m, bool on)
-{
-  m->growable = on;
-  return MODEL_OK;
-}
-
-/* REQ-SIZE-settings, REQ-CANON-empty. */
-enum model_status model_init(struct model *m, struct model_config config)
-{
-  if (!model_config_allowed(&config)) {
-    return MODEL_ERROR_SETTING;
-  }
-  m->config = config;
-  m->growable = config.growable;
-  m->limit = MODEL_UNSET;
-  m->collect_above = MODEL_UNSET;
-  m->pool[0].used = true;
-  return MODEL_OK;
 }

@@ -59,7 +59,7 @@ enum model_status model_pool_set_no_split(struct model *m, int32_t pool);
 enum model_status model_scope_open(struct model *m, int32_t pool, uint64_t thread, int32_t stream);
 enum model_status model_scope_close(struct model *m, int32_t pool);
 
-/* --- requests: ladder.c --- */
+/* --- requests: requests.c --- */
 struct model_step model_allocate_begin(struct model *m, uint64_t bytes, int32_t stream,
                                        struct model_caller caller);
 struct model_step model_empty_cache_begin(struct model *m, int32_t pool,

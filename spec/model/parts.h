@@ -93,7 +93,7 @@ int32_t model_next_pool(const struct model *m, int32_t pool);
 int32_t model_route(const struct model *m, int32_t stream, struct model_caller caller);
 void model_end_pools(struct model *m);
 
-/* --- ladder.c, reclaim.c, growable.c --- */
+/* --- requests.c, ladder.c, reclaim.c, growable.c --- */
 struct model_step model_ask(struct model *m, int32_t request, enum model_step_kind kind,
                             int32_t slot, uint64_t bytes);
 void model_hold(struct model *m, int32_t request, int32_t slot, bool counted);
@@ -104,7 +104,11 @@ struct model_step model_grow(struct model *m, int32_t request);
 enum model_status model_grown(struct model *m, int32_t request, enum model_outcome outcome,
                               uint64_t value);
 bool model_busy(const struct model *m);
-int32_t model_in_flight(const struct model *m);
+struct model_step model_done(const struct model *m, int32_t slot);
+struct model_step model_over(struct model *m, int32_t request, struct model_step step);
+struct model_step model_served(struct model *m, int32_t request, int32_t slot);
+struct model_step model_next_rung(struct model *m, int32_t request);
+struct model_step model_go(struct model *m, int32_t request);
 int32_t model_collectable(struct model *m, int32_t request);
 int32_t model_oversize(struct model *m, int32_t request);
 int32_t model_releasable(const struct model *m, int32_t request);

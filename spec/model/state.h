@@ -18,7 +18,7 @@
 #endif
 
 enum {
-  MODEL_SEGMENTS = 1024,
+  MODEL_SEGMENTS = MODEL_BLOCKS / 4,
   MODEL_STREAMS = 256,
   MODEL_POOLS = 64, /* the default pool among them: number 0 */
   MODEL_SCOPES = 64,
