@@ -276,12 +276,26 @@ static void allocate(struct run *run, struct fuzz_input *in)
   }
 }
 
-/* Where the device puts a segment: beside the one before, on either side, or where one was released. */
+static bool is_apart(const struct run *run, uint64_t address, uint64_t bytes)
+{
+  bool apart = true;
+  for (int32_t i = 0; i < ashlar_slot_limit(run->m); i++) {
+    const struct ashlar_block_view block = ashlar_block(run->m, i);
+    apart = apart && (block.state == ASHLAR_UNUSED || address + bytes <= block.address ||
+                      block.address + block.size <= address);
+  }
+  return apart;
+}
+
+/* Where the device puts a segment: beside the one before, on either side, where one was released, or where none can be. */
 static uint64_t draw_address(struct run *run, struct fuzz_input *in, uint64_t bytes)
 {
   const uint32_t form = fuzz_below(in, 8);
   if (form == 0) {
     return run->above + 1 + fuzz_below(in, 256);
+  }
+  if (form == 1 && run->released != 0 && is_apart(run, run->released, bytes)) {
+    return run->released;
   }
   if (form < 4 && bytes <= run->below) {
     run->below -= bytes;
@@ -305,6 +319,7 @@ static void go_on(struct run *run, struct fuzz_input *in)
     return;
   }
   const bool allocates = run->step.kind == ASHLAR_STEP_ALLOCATE;
+  run->released = allocates ? run->released : run->step.address;
   const bool refused = allocates && (answer < 4 || run->above > UINT64_MAX / 2 + MIDDLE - bytes);
   const uint64_t address = allocates && !refused ? draw_address(run, in, bytes) : 0;
   FUZZ_SAY(refused ? "  refused" : "  performed, 0x%" PRIx64, address);
@@ -314,24 +329,20 @@ static void go_on(struct run *run, struct fuzz_input *in)
        model_resume(run->model, run->request, refused ? MODEL_REFUSED : MODEL_PERFORMED, address));
 }
 
+/* By handle or by address: of a block in use, of one freed before, or of none. */
 static void free_block(struct run *run, struct fuzz_input *in)
 {
   const uint32_t known = run->handed_out < BLOCKS ? run->handed_out : BLOCKS;
-  const struct pair block =
-      known == 0 ? (struct pair){-1, 0, -1, 0, 0}
-                 : run->block[(run->handed_out - 1 - fuzz_byte(in) % known) % BLOCKS];
-  enum ashlar_status status = ASHLAR_OK;
-  struct model_freed expected = {MODEL_OK, 0};
-  if (fuzz_below(in, 2) == 0) {
-    FUZZ_SAY("free slot %" PRId32 " generation %" PRIu32, block.slot, block.generation);
-    status = ashlar_free(run->m, block.slot, block.generation);
-    expected = model_free(run->model, block.model_slot, block.model_generation, NOBODY);
-  } else {
-    const uint64_t address = block.address + (uint64_t)256 * (fuzz_below(in, 8) == 0 ? 1 : 0);
-    FUZZ_SAY("free 0x%" PRIx64, address);
-    status = ashlar_free_address(run->m, address);
-    expected = model_free_address(run->model, address, NOBODY);
-  }
+  const struct pair block = run->block[(run->handed_out - 1 - fuzz_byte(in) % known) % BLOCKS];
+  const bool by_handle = fuzz_below(in, 2) == 0;
+  const uint64_t address = block.address + (uint64_t)(fuzz_below(in, 8) == 0 ? 256 : 0);
+  FUZZ_SAY("free %s: slot %" PRId32 " generation %" PRIu32 ", 0x%" PRIx64,
+           by_handle ? "by handle" : "by address", block.slot, block.generation, address);
+  const enum ashlar_status status = by_handle ? ashlar_free(run->m, block.slot, block.generation)
+                                              : ashlar_free_address(run->m, address);
+  const struct model_freed expected =
+      by_handle ? model_free(run->model, block.model_slot, block.model_generation, NOBODY)
+                : model_free_address(run->model, address, NOBODY);
   FUZZ_CHECK(same_status(status, expected.status), "free: status %d, expected %d", (int)status,
              (int)expected.status);
   compare(run);
@@ -389,6 +400,8 @@ static void run_input(struct fuzz_input *in)
   static struct ashlar_manager storage;
   static struct model model;
   struct run run = {.m = &storage, .model = &model, .above = MIDDLE, .below = MIDDLE};
+  run.block[0] = (struct pair){.slot = -1, .model_slot = -1};
+  run.handed_out = 1;
   memset(&storage, 0, sizeof storage);
   memset(&model, 0, sizeof model);
   start(&run, in);
