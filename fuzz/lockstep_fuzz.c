@@ -294,7 +294,8 @@ static uint64_t draw_address(struct run *run, struct fuzz_input *in, uint64_t by
   if (form == 0) {
     return run->above + 1 + fuzz_below(in, 256);
   }
-  if (form == 1 && run->released != 0 && is_apart(run, run->released, bytes)) {
+  if (form == 1 && run->released != 0 && run->released + bytes <= run->above &&
+      is_apart(run, run->released, bytes)) {
     return run->released;
   }
   if (form < 4 && bytes <= run->below) {

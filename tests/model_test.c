@@ -679,6 +679,52 @@ static void resets(void **state)
   assert_int_equal(model_largest(&model), 20 * MIB);
 }
 
+/* Scenario 89: recorded, changed, restored; a pending block is refused, and so is a segment that is gone. Covers
+   REQ-CHECKPOINT-save, REQ-CHECKPOINT-restore. */
+static void checkpoint(void **state)
+{
+  static struct model_checkpoint saved;
+  static struct model_checkpoint again;
+  (void)state;
+  start(model_default_config(), UINT64_MAX);
+  const int32_t pool = model_pool_create(&model, 0).number;
+  assert_int_equal(model_scope_open(&model, pool, 0, -1), MODEL_OK);
+  const struct model_step a = must(2 * MIB, 0);
+  const struct model_step b = must(3 * MIB, 0);
+  const struct model_step c = must(4096, 0);
+  give(a);
+  memset(&again, 0, sizeof again);
+  memset(&saved, 0, sizeof saved);
+  assert_int_equal(model_checkpoint_save(&model, 0, nobody, &saved), MODEL_ERROR_POOL);
+  assert_int_equal(model_checkpoint_save(&model, pool, nobody, &saved), MODEL_OK);
+  assert_int_equal(saved.blocks, 5);
+  give(b);
+  must(7 * MIB, 0);
+  const struct model_step d = must(30 * MIB, 0);
+  assert_int_equal(model_record_use(&model, c.slot, c.generation, 1, nobody), MODEL_OK);
+  give(c);
+  assert_int_equal(model_checkpoint_restore(&model, nobody, &saved).status, MODEL_ERROR_PENDING);
+  assert_int_equal(model_complete(&model, 1, 1, nobody).count, 1);
+  const struct model_restored restored = model_checkpoint_restore(&model, nobody, &saved);
+  sound();
+  assert_int_equal(restored.status, MODEL_OK);
+  assert_int_equal(restored.freed, 2);
+  assert_int_equal(restored.created, 2);
+  assert_int_equal(model.block[model_choose(&model, 30 * MIB, 0, nobody)].address, d.address);
+  assert_int_equal(model_checkpoint_save(&model, pool, nobody, &again), MODEL_OK);
+  assert_int_equal(again.blocks, 6);
+  assert_memory_equal(saved.block, again.block, 5 * sizeof saved.block[0]);
+  assert_int_equal(model_free_address(&model, b.address, nobody).status, MODEL_OK);
+  assert_int_equal(model_free_address(&model, c.address, nobody).status, MODEL_OK);
+  assert_int_equal(model_scope_close(&model, pool), MODEL_OK);
+  while (model_pool_release(&model, pool) == MODEL_OK) {
+  }
+  empty_cache();
+  assert_int_equal(model_checkpoint_restore(&model, nobody, &saved).status, MODEL_ERROR_POOL);
+  assert_int_equal(model_pool_create(&model, 0).number, pool);
+  assert_int_equal(model_checkpoint_restore(&model, nobody, &saved).status, MODEL_ERROR_MISFIT);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -708,6 +754,7 @@ int main(void)
       cmocka_unit_test(exactly),
       cmocka_unit_test(stream_gone),
       cmocka_unit_test(resets),
+      cmocka_unit_test(checkpoint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

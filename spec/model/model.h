@@ -34,6 +34,12 @@ struct model_range {
   uint64_t bytes;
 };
 
+struct model_restored {
+  enum model_status status;
+  int32_t freed;   /* blocks that were allocated before */
+  int32_t created; /* blocks that are allocated now */
+};
+
 struct model_config model_default_config(void);
 enum model_status model_init(struct model *m, struct model_config config);
 
@@ -83,6 +89,12 @@ enum model_status model_retain(struct model *m, int32_t slot, uint32_t generatio
 struct model_freed model_release(struct model *m, int32_t slot, uint32_t generation,
                                  struct model_caller caller);
 struct model_range model_base(const struct model *m, int32_t slot, uint32_t generation);
+
+/* --- checkpoints: checkpoint.c --- */
+enum model_status model_checkpoint_save(struct model *m, int32_t pool, struct model_caller caller,
+                                        struct model_checkpoint *checkpoint);
+struct model_restored model_checkpoint_restore(struct model *m, struct model_caller caller,
+                                               const struct model_checkpoint *checkpoint);
 
 /* --- statistics: stats.c --- */
 void model_reset_peaks(struct model *m);

@@ -75,6 +75,7 @@ void model_enter(struct model *m, int32_t slot);
 int32_t model_search(const struct model *m, struct model_want want);
 bool model_ages_count(const struct model *m);
 void model_count_search(struct model *m, struct model_want want);
+void model_hand_out(struct model *m, int32_t slot);
 void model_take(struct model *m, struct model_want want, int32_t slot);
 
 /* --- streams.c, uses.c --- */
@@ -82,6 +83,7 @@ bool model_live_stream(const struct model *m, int32_t stream);
 bool model_stream_before(const struct model *m, int32_t stream, int32_t other);
 bool model_in_capture(const struct model *m, struct model_caller caller);
 enum model_status model_add_use(struct model *m, int32_t slot, int32_t stream, bool captured);
+int32_t model_recorded(const struct model *m, int32_t slot, int32_t stream);
 int32_t model_give_back(struct model *m, int32_t slot, struct model_caller caller);
 void model_go_on(struct model *m);
 int32_t model_finish(struct model *m, int32_t stream, uint64_t number);

@@ -69,16 +69,22 @@ void model_count_search(struct model *m, struct model_want want)
   }
 }
 
+/* A block gets an owner, and a handle of its own. REQ-FREE-handle. */
+void model_hand_out(struct model *m, int32_t slot)
+{
+  m->block[slot].state = MODEL_ALLOCATED;
+  m->block[slot].references = 1;
+  model_renew(m, slot);
+}
+
 /* The request takes a free block that is large enough, its front if it is split. REQ-SIZE-enough, REQ-SIZE-front. */
 void model_take(struct model *m, struct model_want want, int32_t slot)
 {
   const bool splits = model_splits(m, want, slot);
-  m->block[slot].state = MODEL_ALLOCATED;
+  model_hand_out(m, slot);
   if (splits) {
     model_enter(m, model_cut(m, slot, want.size));
   }
   m->block[slot].requested = want.bytes;
-  m->block[slot].references = 1;
-  model_renew(m, slot);
   model_settle(m);
 }

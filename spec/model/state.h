@@ -255,6 +255,22 @@ struct model_request {
   bool reserved;           /* a range was reserved on this rung */
 };
 
+/* One mapped block of a checkpoint. */
+struct model_saved {
+  struct model_segment segment;
+  uint64_t address;
+  uint64_t size;
+  bool allocated;
+  bool use[MODEL_STREAMS]; /* streams of its uses */
+};
+
+/* The mapped blocks of a private pool, ascending by address. */
+struct model_checkpoint {
+  int32_t pool;
+  int32_t blocks;
+  struct model_saved block[MODEL_BLOCKS];
+};
+
 struct model {
   struct model_config config;
   bool growable;

@@ -3,7 +3,7 @@
 #include "spec/model/parts.h"
 
 /* The use of a block on a stream that is recorded and not submitted yet; -1: none. */
-static int32_t recorded(const struct model *m, int32_t slot, int32_t stream)
+int32_t model_recorded(const struct model *m, int32_t slot, int32_t stream)
 {
   for (int32_t i = 0; i < m->uses; i++) {
     if (m->use[i].used && m->use[i].slot == slot && m->use[i].stream == stream &&
@@ -27,7 +27,7 @@ static bool in_use(const struct model *m, int32_t slot)
    one of the capture. REQ-STREAM-use, REQ-CAPACITY-others. */
 enum model_status model_add_use(struct model *m, int32_t slot, int32_t stream, bool captured)
 {
-  const int32_t known = recorded(m, slot, stream);
+  const int32_t known = model_recorded(m, slot, stream);
   if (stream == m->segment[m->block[slot].segment].stream) {
     return MODEL_OK;
   }
@@ -55,14 +55,14 @@ static int32_t submit(struct model *m, int32_t slot)
   for (int32_t round = 0; round < MODEL_STREAMS; round++) {
     int32_t first = -1;
     for (int32_t i = 0; i < MODEL_STREAMS; i++) {
-      if (recorded(m, slot, i) != -1 && (first == -1 || model_stream_before(m, i, first))) {
+      if (model_recorded(m, slot, i) != -1 && (first == -1 || model_stream_before(m, i, first))) {
         first = i;
       }
     }
     if (first == -1) {
       break;
     }
-    const int32_t use = recorded(m, slot, first);
+    const int32_t use = model_recorded(m, slot, first);
     m->stream[first].submitted++;
     m->use[use].number = m->stream[first].submitted;
     m->time++;
