@@ -1,7 +1,7 @@
 /* model_random_test.c - the reference model under random calls, several requests in flight, and a device that refuses
  * and fails: what must hold at any time holds after every call.
  *
- * Covers REQ-DISJOINT-blocks, REQ-TILE-blocks, REQ-COALESCE-blocks, REQ-COALESCE-mapping, REQ-COALESCE-pending,
+ * Oracle: REQ-DISJOINT-blocks, REQ-TILE-blocks, REQ-COALESCE-blocks, REQ-COALESCE-mapping, REQ-COALESCE-pending,
  * REQ-ACCOUNT-counter, REQ-FRAME, REQ-ATOMIC, REQ-ATOMIC-flight, REQ-STREAM-pending, REQ-OOM-complete, REQ-CANON-whole,
  * REQ-POOL-freeable, REQ-GROW-partial, REQ-GROW-unmap.
  *

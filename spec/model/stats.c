@@ -3,46 +3,36 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "spec/model/parts.h"
 
-/* What one block adds to a statistic: 0, 1 or its bytes. Memory that is not mapped, or leaving, adds nothing. */
-static uint64_t share(const struct model *m, int32_t slot, enum model_statistic statistic)
+/* What one block adds to each statistic. Memory that is not mapped, or leaving, adds nothing. REQ-ACCOUNT-bytes,
+   REQ-ACCOUNT-allocation, REQ-ACCOUNT-active, REQ-ACCOUNT-segment, REQ-ACCOUNT-reserved, REQ-ACCOUNT-inactive,
+   REQ-ACCOUNT-oversize, REQ-ATOMIC-leaving, REQ-GROW-hidden. */
+struct share {
+  uint64_t of[MODEL_STATISTICS];
+};
+static struct share share_of(const struct model *m, int32_t slot)
 {
   const struct model_block block = m->block[slot];
   const struct model_segment segment = m->segment[block.segment];
+  const bool oversize = block.size >= m->config.max_split_size;
   const uint64_t allocated = block.state == MODEL_ALLOCATED ? 1 : 0;
   const uint64_t active = block.state == MODEL_PENDING ? 1 : allocated;
-  const uint64_t first =
-      !segment.growable && block.mapped && block.address == segment.address ? 1 : 0;
-  const uint64_t inactive = model_listed(m, slot, segment.pool, segment.small) &&
-                                    !segment.growable && !model_whole(m, slot)
-                                ? 1
-                                : 0;
-  switch (statistic) {
-  case MODEL_ALLOCATION: /* REQ-ACCOUNT-allocation */
-    return allocated;
-  case MODEL_ALLOCATED_BYTES: /* REQ-ACCOUNT-bytes */
-    return allocated * block.size;
-  case MODEL_SEGMENT: /* REQ-ACCOUNT-segment, REQ-GROW-hidden */
-    return first;
-  case MODEL_RESERVED_BYTES: /* REQ-ACCOUNT-reserved, REQ-ATOMIC-leaving */
-    return block.mapped ? block.size : 0;
-  case MODEL_ACTIVE: /* REQ-ACCOUNT-active */
-    return active;
-  case MODEL_ACTIVE_BYTES:
-    return active * block.size;
-  case MODEL_REQUESTED_BYTES:
-    return active * block.requested;
-  case MODEL_INACTIVE_SPLIT: /* REQ-ACCOUNT-inactive */
-    return inactive;
-  case MODEL_INACTIVE_SPLIT_BYTES:
-    return inactive * block.size;
-  case MODEL_OVERSIZE_ALLOCATIONS: /* REQ-ACCOUNT-oversize */
-    return block.size >= m->config.max_split_size ? allocated : 0;
-  case MODEL_OVERSIZE_SEGMENTS:
-    return segment.size >= m->config.max_split_size ? first : 0;
-  case MODEL_STATISTICS:
-  default:
-    return 0;
-  }
+  const uint64_t mapped = block.mapped ? 1 : 0;
+  const uint64_t first = block.address == segment.address && !segment.growable ? mapped : 0;
+  const uint64_t inactive =
+      block.state == MODEL_FREE && !model_whole(m, slot) && !segment.growable ? 1 : 0;
+  return (struct share){{
+      [MODEL_ALLOCATION] = allocated,
+      [MODEL_ALLOCATED_BYTES] = allocated * block.size,
+      [MODEL_ACTIVE] = active,
+      [MODEL_ACTIVE_BYTES] = active * block.size,
+      [MODEL_REQUESTED_BYTES] = active * block.requested,
+      [MODEL_SEGMENT] = first,
+      [MODEL_RESERVED_BYTES] = mapped * block.size,
+      [MODEL_INACTIVE_SPLIT] = inactive,
+      [MODEL_INACTIVE_SPLIT_BYTES] = inactive * block.size,
+      [MODEL_OVERSIZE_ALLOCATIONS] = oversize ? allocated : 0,
+      [MODEL_OVERSIZE_SEGMENTS] = segment.size >= m->config.max_split_size ? first : 0,
+  }};
 }
 
 static uint64_t saturating_sum(uint64_t a, uint64_t b)
@@ -74,12 +64,12 @@ void model_settle(struct model *m)
       continue;
     }
     const struct model_segment segment = m->segment[m->block[i].segment];
+    const struct share share = share_of(m, i);
     for (int32_t kind = 0; kind < MODEL_STATISTICS; kind++) {
-      const uint64_t bytes = share(m, i, (enum model_statistic)kind);
-      now[kind][MODEL_ALL] += bytes;
-      now[kind][segment.small ? MODEL_SMALL : MODEL_LARGE] += bytes;
+      now[kind][MODEL_ALL] += share.of[kind];
+      now[kind][segment.small ? MODEL_SMALL : MODEL_LARGE] += share.of[kind];
     }
-    reserved[segment.pool] += share(m, i, MODEL_RESERVED_BYTES);
+    reserved[segment.pool] += share.of[MODEL_RESERVED_BYTES];
   }
   for (int32_t kind = 0; kind < MODEL_STATISTICS; kind++) {
     for (int32_t column = 0; column < MODEL_COLUMNS; column++) {
@@ -92,32 +82,35 @@ void model_settle(struct model *m)
   model_end_pools(m);
 }
 
-/* REQ-ACCOUNT-reset. */
-void model_reset_peaks(struct model *m)
+static struct model_counter restarted(struct model_counter counter, bool peak)
+{
+  return peak ? (struct model_counter){counter.current, counter.current, counter.allocated,
+                                       counter.freed}
+              : (struct model_counter){counter.current, counter.peak, 0, 0};
+}
+
+static void restart(struct model *m, bool peak)
 {
   for (int32_t kind = 0; kind < MODEL_STATISTICS; kind++) {
     for (int32_t column = 0; column < MODEL_COLUMNS; column++) {
-      m->statistic[kind][column].peak = m->statistic[kind][column].current;
+      m->statistic[kind][column] = restarted(m->statistic[kind][column], peak);
     }
   }
   for (int32_t pool = 0; pool < MODEL_POOLS; pool++) {
-    m->pool[pool].reserved.peak = m->pool[pool].reserved.current;
+    m->pool[pool].reserved = restarted(m->pool[pool].reserved, peak);
   }
 }
 
 /* REQ-ACCOUNT-reset. */
+void model_reset_peaks(struct model *m)
+{
+  restart(m, true);
+}
+
+/* REQ-ACCOUNT-reset, REQ-ACCOUNT-calls. */
 void model_reset_totals(struct model *m)
 {
-  for (int32_t kind = 0; kind < MODEL_STATISTICS; kind++) {
-    for (int32_t column = 0; column < MODEL_COLUMNS; column++) {
-      m->statistic[kind][column].allocated = 0;
-      m->statistic[kind][column].freed = 0;
-    }
-  }
-  for (int32_t pool = 0; pool < MODEL_POOLS; pool++) {
-    m->pool[pool].reserved.allocated = 0;
-    m->pool[pool].reserved.freed = 0;
-  }
+  restart(m, false);
   m->calls = (struct model_calls){0};
 }
 
