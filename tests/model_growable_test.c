@@ -104,11 +104,86 @@ static void walk(void **state)
   assert_int_equal(must(2 * MIB, 0).address, c.address + 4 * MIB);
 }
 
+/* A range that is just long enough serves; one that is shorter goes back at once, takes no age, and counts as a refusal.
+   Oracle: REQ-GROW-reserve. */
+static void short_range(void **state)
+{
+  (void)state;
+  for (uint64_t more = 0; more < 2; more++) {
+    struct model_config config = model_default_config();
+    config.growable = true;
+    config.device_total = 640 * MIB;
+    config.reservation_large = 50 * MIB; /* three pages */
+    start(config, UINT64_MAX);
+    struct model_step step = model_allocate_begin(&model, 60 * MIB + more, 0, nobody);
+    assert_int_equal(step.kind, MODEL_STEP_RESERVE);
+    assert_int_equal(step.bytes, 60 * MIB);
+    const uint64_t address = device.next;
+    step = model_device_perform(&device, &model, step);
+    assert_int_equal(step.kind, more == 0 ? MODEL_STEP_MAP : MODEL_STEP_UNRESERVE);
+    assert_int_equal(step.address, address);
+    assert_int_equal(step.bytes, 60 * MIB);
+    assert_int_equal(model.segments_created, 1 - more);
+    step = model_device_run(&device, &model, step);
+    assert_int_equal(step.kind, more == 0 ? MODEL_STEP_DONE : MODEL_STEP_OUT_OF_MEMORY);
+    sound();
+  }
+}
+
+/* A reservation that fails is an error of the device. Oracle: REQ-GROW-reserve, REQ-ATOMIC-error. */
+static void no_range(void **state)
+{
+  (void)state;
+  start_growable(MODEL_COMPLETE, UINT64_MAX);
+  const struct model_step step = model_allocate_begin(&model, 4096, 0, nobody);
+  assert_int_equal(step.bytes, 180 * MIB);
+  assert_int_equal(model_resume(&model, step.request, MODEL_REFUSED, 0).status, MODEL_ERROR_DEVICE);
+  sound();
+  must(4096, 0);
+}
+
+/* In a class the ordinary segments go before the growable ones. Oracle: REQ-GROW-release, REQ-LADDER-order. */
+static void ordinary_first(void **state)
+{
+  static const enum model_step_kind expected[] = {MODEL_STEP_RELEASE, MODEL_STEP_UNMAP,
+                                                  MODEL_STEP_UNRESERVE, MODEL_STEP_UNMAP,
+                                                  MODEL_STEP_UNRESERVE};
+  (void)state;
+  start_growable(MODEL_COMPLETE, UINT64_MAX);
+  const struct model_step a = must(2 * MIB, 0);
+  give(must(4096, 0));
+  assert_int_equal(model_growable_set(&model, false), MODEL_OK);
+  const struct model_step b = must(30 * MIB, 0);
+  give(a);
+  give(b);
+  struct model_step step = model_empty_cache_begin(&model, -1, nobody);
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    assert_int_equal(step.kind, expected[i]);
+    step = model_device_perform(&device, &model, step);
+  }
+  assert_int_equal(step.kind, MODEL_STEP_DONE);
+  assert_int_equal(model.calls.device_frees, 3);
+}
+
+/* Equal room does not lead on. Oracle: REQ-BESTFIT-walk. */
+static void walk_stops(void **state)
+{
+  (void)state;
+  start_growable(MODEL_COMPLETE, UINT64_MAX);
+  const struct model_step a = must(4 * MIB, 0);
+  must(MIB + 512, 0);
+  const struct model_step b = must(4 * MIB, 0);
+  must(9 * MIB, 0);
+  give(a);
+  give(b);
+  assert_int_equal(must(4 * MIB, 0).address, a.address);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(growing),
-      cmocka_unit_test(partly_mapped),
+      cmocka_unit_test(short_range), cmocka_unit_test(no_range), cmocka_unit_test(ordinary_first),
+      cmocka_unit_test(walk_stops),  cmocka_unit_test(growing),  cmocka_unit_test(partly_mapped),
       cmocka_unit_test(walk),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

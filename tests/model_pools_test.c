@@ -254,13 +254,38 @@ static void empty_one_pool(void **state)
   assert_int_equal(now(MODEL_ACTIVE), 1);
 }
 
+/* Nothing is lent to a request of another private pool, nor a block of a growable segment. Oracle: REQ-LADDER-fallback,
+   REQ-BESTFIT-skip. */
+static void not_lent(void **state)
+{
+  (void)state;
+  for (int growable = 0; growable < 2; growable++) {
+    struct model_config config = model_default_config();
+    config.device_total = 40 * MIB;
+    config.growable = growable == 1;
+    start(config, 40 * MIB);
+    const int32_t pool = model_pool_create(&model, 0).number;
+    assert_int_equal(model_pool_set_use_on_oom(&model, pool, true), MODEL_OK);
+    assert_int_equal(model_scope_open(&model, pool, 0, -1), MODEL_OK);
+    give(must(30 * MIB, 0));
+    if (growable == 0) {
+      const int32_t other = model_pool_create(&model, 0).number;
+      assert_int_equal(model_scope_open(&model, other, 0, -1), MODEL_OK);
+    } else {
+      assert_int_equal(model_scope_close(&model, pool), MODEL_OK);
+    }
+    assert_int_equal(request(20 * MIB, 0).kind, MODEL_STEP_OUT_OF_MEMORY);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(newest_scope),   cmocka_unit_test(release_order),
-      cmocka_unit_test(empty_one_pool), cmocka_unit_test(private_pool),
-      cmocka_unit_test(scope_twice),    cmocka_unit_test(own_cache),
-      cmocka_unit_test(lent),           cmocka_unit_test(checkpoint),
+      cmocka_unit_test(not_lent),      cmocka_unit_test(newest_scope),
+      cmocka_unit_test(release_order), cmocka_unit_test(empty_one_pool),
+      cmocka_unit_test(private_pool),  cmocka_unit_test(scope_twice),
+      cmocka_unit_test(own_cache),     cmocka_unit_test(lent),
+      cmocka_unit_test(checkpoint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

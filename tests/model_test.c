@@ -321,9 +321,60 @@ static void resets(void **state)
   assert_int_equal(model_largest(&model), 20 * MIB);
 }
 
+/* A second pass where the first did not reach the target, and none where it did, or where nothing was released. Ages 3, 1
+   and 1: the mean is 5/3, so the first pass takes the oldest alone. Oracle: REQ-LADDER-collect. */
+static void collection_passes(void **state)
+{
+  (void)state;
+  for (uint64_t above = 0; above < 3; above++) {
+    struct model_step made[3];
+    start(model_default_config(), UINT64_MAX);
+    for (int i = 0; i < 3; i++) {
+      made[i] = must(12 * MIB, 0);
+    }
+    assert_int_equal(model_limit_set(&model, MODEL_UNSET, 500 * MIB), MODEL_OK);
+    give(made[1]);
+    request(100 * MIB, 1);
+    request(100 * MIB, 1);
+    give(made[0]);
+    give(made[2]);
+    /* 236 MiB are reserved: the target is 1, 12 or 13 MiB. */
+    static const uint64_t targets[] = {1, 12, 13};
+    static const uint32_t releases[] = {1, 1, 3};
+    assert_int_equal(model_limit_set(&model, MODEL_UNSET, (236 - targets[above]) * MIB), MODEL_OK);
+    must(14 * MIB, 0);
+    assert_int_equal(device.releases, releases[above]);
+  }
+}
+
+/* In a capture `faithful` collects and releases oversize segments, `complete` does not. Oracle: REQ-LADDER-capture. */
+static void releases_in_capture(void **state)
+{
+  const struct model_caller inside = {1, 0};
+  (void)state;
+  for (uint32_t policy = MODEL_COMPLETE; policy <= MODEL_FAITHFUL; policy++) {
+    for (int collected = 0; collected < 2; collected++) {
+      struct model_config config = model_default_config();
+      config.policy = policy;
+      config.max_split_size = collected != 0 ? MODEL_UNSET : 32 * MIB;
+      start(config, 100 * MIB);
+      give(must(90 * MIB, 0));
+      assert_int_equal(model_limit_set(&model, 100 * MIB, collected != 0 ? 0 : MODEL_UNSET),
+                       MODEL_OK);
+      assert_int_equal(model_capture_begin(&model, 1), MODEL_OK);
+      const struct model_step step = request_by((collected != 0 ? 95 : 40) * MIB, inside);
+      assert_int_equal(step.kind,
+                       policy == MODEL_FAITHFUL ? MODEL_STEP_DONE : MODEL_STEP_OUT_OF_MEMORY);
+      assert_int_equal(device.releases, policy == MODEL_FAITHFUL ? 1 : 0);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(collection_passes),
+      cmocka_unit_test(releases_in_capture),
       cmocka_unit_test(worked_examples),
       cmocka_unit_test(divisions),
       cmocka_unit_test(sizes_refused),
