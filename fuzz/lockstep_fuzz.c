@@ -240,9 +240,10 @@ static bool is_room(const struct run *run)
 
 static uint64_t draw_bytes(struct fuzz_input *in)
 {
-  static const uint64_t TOPS[] = {512, 4096, MIB / 2, MIB, MIB + 512, 10 * MIB, 11 * MIB, 33 * MIB};
+  static const uint64_t TOPS[] = {512,      4096,     MIB / 2,  MIB,      MIB + 512,
+                                  10 * MIB, 11 * MIB, 24 * MIB, 33 * MIB, 44 * MIB};
   const uint8_t form = fuzz_byte(in);
-  return form < 192 ? TOPS[form % 8] - (form / 64) * (uint64_t)fuzz_byte(in) : fuzz_size(in);
+  return form < 192 ? TOPS[form % 10] - (form / 64) * (uint64_t)fuzz_byte(in) : fuzz_size(in);
 }
 
 static void allocate(struct run *run, struct fuzz_input *in)

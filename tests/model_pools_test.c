@@ -122,6 +122,7 @@ static void checkpoint(void **state)
   assert_int_equal(model_record_use(&model, c.slot, c.generation, 1, nobody), MODEL_OK);
   give(c);
   assert_int_equal(model_checkpoint_restore(&model, nobody, &saved).status, MODEL_ERROR_PENDING);
+  assert_int_equal(model_checkpoint_save(&model, pool, nobody, &again), MODEL_ERROR_PENDING);
   assert_int_equal(model_complete(&model, 1, 1, nobody).count, 1);
   const struct model_restored restored = model_checkpoint_restore(&model, nobody, &saved);
   sound();
@@ -278,14 +279,53 @@ static void not_lent(void **state)
   }
 }
 
+/* Of two pools that could lend the one that was created first does; of two that are freeable the one named is emptied; a
+   pool with an allocator has no growable segments. Oracle: REQ-LADDER-fallback, REQ-LADDER-empty, REQ-POOL-allocator. */
+static void two_pools(void **state)
+{
+  struct model_config config = model_default_config();
+  struct model_step made[2];
+  int32_t pool[2];
+  (void)state;
+  config.growable = true;
+  config.device_total = 60 * MIB;
+  start(config, 60 * MIB);
+  const int32_t first = model_pool_create(&model, 0).number;
+  pool[0] = model_pool_create(&model, 8).number;
+  assert_int_equal(model_pool_release(&model, first), MODEL_OK);
+  pool[1] = model_pool_create(&model, 9).number;
+  assert_true(pool[1] < pool[0]);
+  for (int i = 1; i >= 0; i--) {
+    assert_int_equal(model_pool_set_use_on_oom(&model, pool[i], true), MODEL_OK);
+    assert_int_equal(model_scope_open(&model, pool[i], 0, -1), MODEL_OK);
+    made[i] = must(30 * MIB, 0);
+    give(made[i]);
+    assert_int_equal(model_scope_close(&model, pool[i]), MODEL_OK);
+  }
+  assert_int_equal(device.allocations, 2);
+  const struct model_step lent_block = must(30 * MIB, 0);
+  assert_int_equal(lent_block.address, made[0].address);
+  give(lent_block);
+  for (int i = 0; i < 2; i++) {
+    while (model_pool_release(&model, pool[i]) == MODEL_OK) {
+    }
+  }
+  const struct model_step step =
+      model_device_run(&device, &model, model_empty_cache_begin(&model, pool[1], nobody));
+  assert_int_equal(step.kind, MODEL_STEP_DONE);
+  assert_int_equal(device.releases, 1);
+  assert_true(model.pool[pool[0]].used);
+  assert_false(model.pool[pool[1]].used);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(not_lent),      cmocka_unit_test(newest_scope),
-      cmocka_unit_test(release_order), cmocka_unit_test(empty_one_pool),
-      cmocka_unit_test(private_pool),  cmocka_unit_test(scope_twice),
-      cmocka_unit_test(own_cache),     cmocka_unit_test(lent),
-      cmocka_unit_test(checkpoint),
+      cmocka_unit_test(two_pools),      cmocka_unit_test(not_lent),
+      cmocka_unit_test(newest_scope),   cmocka_unit_test(release_order),
+      cmocka_unit_test(empty_one_pool), cmocka_unit_test(private_pool),
+      cmocka_unit_test(scope_twice),    cmocka_unit_test(own_cache),
+      cmocka_unit_test(lent),           cmocka_unit_test(checkpoint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,6 +302,9 @@ static void exactly(void **state)
   assert_int_equal(now(MODEL_INACTIVE_SPLIT), 2);
   assert_int_equal(model_base(&model, b.slot, b.generation).address, a.address);
   give(b);
+  const struct model_step c = model_allocate_exactly(&model, a.address, 4 * MIB, 0, nobody);
+  assert_int_equal(c.address, a.address);
+  give(c);
   assert_true(model_is_canonical(&model));
 }
 
