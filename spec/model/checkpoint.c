@@ -97,7 +97,9 @@ static enum model_status misfit(const struct model *m, const struct model_checkp
     status = m->use[i].used && is_of_pool(m, m->use[i].slot, checkpoint->pool) ? MODEL_ERROR_PENDING
                                                                                : MODEL_OK;
   }
-  return status == MODEL_OK && model_room(m) < 2 * checkpoint->blocks ? MODEL_ERROR_BLOCKS : status;
+  return status == MODEL_OK && model_room(m) < 2 * checkpoint->blocks + MODEL_RESERVE
+             ? MODEL_ERROR_BLOCKS
+             : status;
 }
 
 /* An allocated block as it was recorded, out of the free block that is there; what is left stays free. */

@@ -156,12 +156,13 @@ static uint64_t last_page(const struct model *m, int32_t slot)
   return end - end % page_of(m, segment.small);
 }
 
-/* Whether pages of a free block could be unmapped; needs room for what lies before and behind them. */
+/* Whether pages of a free block could be unmapped; needs room for what lies before and behind them, beside
+   what requests in flight may need. */
 bool model_unmappable(const struct model *m, int32_t slot)
 {
   const struct model_segment segment = m->segment[m->block[slot].segment];
   return segment.growable && model_listed(m, slot, segment.pool, segment.small) &&
-         first_page(m, slot) < last_page(m, slot) && model_room(m) >= 2;
+         first_page(m, slot) < last_page(m, slot) && model_room(m) >= 2 + MODEL_RESERVE;
 }
 
 /* Cuts the whole pages out of a block, and unmaps them. REQ-GROW-unmap. */
@@ -195,6 +196,9 @@ enum model_status model_grown(struct model *m, int32_t request, enum model_outco
     if (value % MODEL_GRANULE != 0 || value > UINT64_MAX - asked.bytes ||
         !model_apart(m, value, asked.bytes)) {
       return MODEL_ERROR_RANGE;
+    }
+    if (model_room(m) < MODEL_SPARE || model_segment_room(m) < 1) { /* ranges went to others */
+      return MODEL_ERROR_SEGMENTS;
     }
     m->request[request].asked.address = value;
     if (asked.bytes >= want.size) {

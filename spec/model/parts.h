@@ -43,6 +43,11 @@ enum {
   MODEL_GROWTH_REFUSED
 };
 
+enum {
+  MODEL_SPARE = 4,                             /* slots that one request may need */
+  MODEL_RESERVE = MODEL_SPARE * MODEL_REQUESTS /* and all that may be in flight */
+};
+
 enum { MODEL_NOT_WAITED = -2 }; /* before the first stream, -1: the first is next */
 
 /* --- sizes.c --- */

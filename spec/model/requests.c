@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "spec/model/parts.h"
 
-enum { MODEL_SPARE = 4 }; /* slots that one request may need */
-
 static int32_t in_flight(const struct model *m)
 {
   int32_t count = 0;
@@ -173,6 +171,7 @@ struct model_step model_resume(struct model *m, int32_t request, enum model_outc
     undo(m, request);
     return model_over(m, request, error(MODEL_ERROR_DEVICE)); /* REQ-ATOMIC-error */
   }
+  enum model_status status = MODEL_OK;
   switch (asked.kind) {
   case MODEL_STEP_ALLOCATE:
     if (outcome == MODEL_PERFORMED) {
@@ -191,8 +190,9 @@ struct model_step model_resume(struct model *m, int32_t request, enum model_outc
     (void)model_next_rung(m, request);
     break;
   default:
-    if (model_grown(m, request, outcome, value) != MODEL_OK) {
-      return model_over(m, request, error(MODEL_ERROR_RANGE));
+    status = model_grown(m, request, outcome, value);
+    if (status != MODEL_OK) {
+      return model_over(m, request, error(status));
     }
     break;
   }

@@ -53,12 +53,16 @@ struct model_registration model_stream_register(struct model *m, uint64_t key)
   return (struct model_registration){MODEL_ERROR_STREAMS, -1};
 }
 
-/* Everything submitted to the stream is finished, and its blocks go to nobody. REQ-STREAM-gone. */
+/* Everything submitted to the stream is finished, and its blocks go to nobody. Not while a request is made on it or waits
+   for it. REQ-STREAM-gone. */
 enum model_status model_stream_gone(struct model *m, int32_t stream, struct model_caller caller)
 {
   bool wanted = model_busy(m);
   for (int32_t i = 0; i < MODEL_REQUESTS; i++) {
-    wanted = wanted || (m->request[i].used && m->request[i].want.stream == stream);
+    const struct model_request asker = m->request[i];
+    wanted = wanted ||
+             (asker.used && (asker.want.stream == stream || (asker.asked.kind == MODEL_STEP_WAIT &&
+                                                             asker.asked.stream == stream)));
   }
   if (!model_live_stream(m, stream)) {
     return MODEL_ERROR_STREAM;
