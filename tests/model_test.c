@@ -373,9 +373,73 @@ static void releases_in_capture(void **state)
   }
 }
 
+/* Each kind of room has a status of its own, given when none is left, and nothing changes. Oracle: REQ-CAPACITY-slots,
+   REQ-CAPACITY-streams, REQ-CAPACITY-others, REQ-ATOMIC-flight. */
+static void capacity(void **state)
+{
+  (void)state;
+  start(model_default_config(), UINT64_MAX);
+  for (uint64_t key = 3; key < MODEL_STREAMS; key++) {
+    assert_int_equal(model_stream_register(&model, 1000 + key).status, MODEL_OK);
+  }
+  for (int i = 1; i < MODEL_POOLS; i++) {
+    const int32_t pool = model_pool_create(&model, 0).number;
+    assert_int_equal(model_scope_open(&model, pool, 77, -1), MODEL_OK);
+  }
+  const struct model_step block = must(4096, 0);
+  int32_t count = 0;
+  for (int i = 0; i < MODEL_REQUESTS; i++) {
+    assert_int_equal(model_allocate_begin(&model, MIB, 1, nobody).kind, MODEL_STEP_ALLOCATE);
+  }
+  before = model;
+  assert_int_equal(model_stream_register(&model, 5000).status, MODEL_ERROR_STREAMS);
+  assert_int_equal(model_pool_create(&model, 0).status, MODEL_ERROR_POOLS);
+  assert_int_equal(model_allocate_begin(&model, 512, 0, nobody).status, MODEL_ERROR_REQUESTS);
+  assert_int_equal(model_empty_cache_begin(&model, -1, nobody).status, MODEL_ERROR_REQUESTS);
+  assert_memory_equal(&before, &model, sizeof model);
+  for (int i = 0; i < MODEL_REQUESTS; i++) {
+    assert_int_equal(model_abandon(&model, i), MODEL_OK);
+  }
+  assert_int_equal(model_abandon(&model, 0), MODEL_ERROR_NO_REQUEST);
+  struct model_step step = block;
+  while (step.kind == MODEL_STEP_DONE) { /* without a look at all blocks each time */
+    step = model_device_run(&device, &model, model_allocate_begin(&model, 512, 0, nobody));
+    count++;
+  }
+  before = model;
+  assert_int_equal(request(512, 0).status, MODEL_ERROR_BLOCKS);
+  assert_memory_equal(&before, &model, sizeof model);
+  assert_true(count > MODEL_BLOCKS - 100);
+  assert_int_equal(give(block), 0);
+}
+
+/* Oracle: REQ-CAPACITY-others. */
+static void capacity_of_uses(void **state)
+{
+  (void)state;
+  start(model_default_config(), UINT64_MAX);
+  for (uint64_t key = 3; key < MODEL_STREAMS; key++) {
+    assert_int_equal(model_stream_register(&model, 1000 + key).status, MODEL_OK);
+  }
+  for (int i = 0; i < MODEL_USES; i++) {
+    const struct model_step block = i % 255 == 0 ? must(512, 0) : (struct model_step){0};
+    static struct model_step last;
+    last = i % 255 == 0 ? block : last;
+    assert_int_equal(model_record_use(&model, last.slot, last.generation, 1 + i % 255, nobody),
+                     MODEL_OK);
+  }
+  const struct model_step block = must(512, 0);
+  before = model;
+  assert_int_equal(model_record_use(&model, block.slot, block.generation, 1, nobody),
+                   MODEL_ERROR_USES);
+  assert_memory_equal(&before, &model, sizeof model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(capacity),
+      cmocka_unit_test(capacity_of_uses),
       cmocka_unit_test(collection_passes),
       cmocka_unit_test(releases_in_capture),
       cmocka_unit_test(worked_examples),
