@@ -28,9 +28,9 @@ static void grow(struct ashlar_manager *m)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= slot;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) == slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g);
        loop assigns g;
        loop variant slot - g;
     @/
@@ -62,8 +62,8 @@ void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t h = 0;
     /@ loop invariant h: 0 <= h <= m->top;
-       loop invariant counted: 0 <= bytes_in(*m, ASHLAR_FREE, h) &&
-         (slot < h ==> m->size[slot] <= bytes_in(*m, ASHLAR_FREE, h));
+       loop invariant counted: 0 <= bytes_in(m->state, m->size, ASHLAR_FREE, h) &&
+         (slot < h ==> m->size[slot] <= bytes_in(m->state, m->size, ASHLAR_FREE, h));
        loop assigns h;
        loop variant m->top - h;
     @/
@@ -77,11 +77,11 @@ void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
-         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? m->size[slot] : 0);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) ==
-         bytes_in(\at(*m, Pre), ASHLAR_FREE, g) - (slot < g ? m->size[slot] : 0);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? m->size[slot] : 0);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g) - (slot < g ? m->size[slot] : 0);
+       loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) == slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g);
        loop assigns g;
        loop variant m->top - g;
     @/
@@ -94,8 +94,8 @@ void ashlar_block_put(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t h = 0;
     /@ loop invariant h: 0 <= h <= m->top;
-       loop invariant counted: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, h) &&
-         (slot < h ==> m->size[slot] <= bytes_in(*m, ASHLAR_ALLOCATED, h));
+       loop invariant counted: 0 <= bytes_in(m->state, m->size, ASHLAR_ALLOCATED, h) &&
+         (slot < h ==> m->size[slot] <= bytes_in(m->state, m->size, ASHLAR_ALLOCATED, h));
        loop assigns h;
        loop variant m->top - h;
     @/
@@ -108,11 +108,11 @@ void ashlar_block_put(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
-         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) ==
-         bytes_in(\at(*m, Pre), ASHLAR_FREE, g) + (slot < g ? m->size[slot] : 0);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Pre), ASHLAR_UNUSED, g);
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g) + (slot < g ? m->size[slot] : 0);
+       loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) == slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g);
        loop assigns g;
        loop variant m->top - g;
     @/
@@ -168,11 +168,11 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g)
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g)
          - (slot < g ? m->size[rest] : 0) + (rest < g ? m->size[rest] : 0);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
-         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) - (rest < g ? 1 : 0);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
+         slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) - (rest < g ? 1 : 0);
        loop assigns g;
        loop variant m->top - g;
     @/
@@ -188,7 +188,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t h = 0;
     /@ loop invariant h: 0 <= h <= m->top;
-       loop invariant room: slots_in(*m, ASHLAR_UNUSED, h) + (gone < h ? 1 : 0) <= h;
+       loop invariant room: slots_in(m->state, ASHLAR_UNUSED, h) + (gone < h ? 1 : 0) <= h;
        loop assigns h;
        loop variant m->top - h;
     @/
@@ -207,11 +207,11 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g)
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g)
          + (slot < g ? m->size[gone] : 0) - (gone < g ? m->size[gone] : 0);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
-         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) + (gone < g ? 1 : 0);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
+         slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) + (gone < g ? 1 : 0);
        loop assigns g;
        loop variant m->top - g;
     @/
@@ -283,20 +283,7 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot)
   int32_t result;
   absorb_next(m, slot);
   result = absorb_prev(m, slot);
-  //@ ghost Absorbed: ;
   m->requested[result] = request;
-  /*@ ghost
-    int32_t g = 0;
-    /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
-         bytes_in(\at(*m, Absorbed), ASHLAR_ALLOCATED, g);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Absorbed), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Absorbed), ASHLAR_UNUSED, g);
-       loop assigns g;
-       loop variant m->top - g;
-    @/
-    while (g < m->top) g++;
-  */
   ashlar_block_put(m, result);
   return result;
 }
@@ -322,11 +309,11 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
-         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? size : 0);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
-         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) - (slot < g ? 1 : 0);
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? size : 0);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
+         slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) - (slot < g ? 1 : 0);
        loop assigns g;
        loop variant m->top - g;
     @/
@@ -340,9 +327,9 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t h = 0;
     /@ loop invariant h: 0 <= h <= m->top;
-       loop invariant room: slots_in(*m, ASHLAR_UNUSED, h) + (slot < h ? 1 : 0) <= h;
-       loop invariant counted: 0 <= bytes_in(*m, ASHLAR_ALLOCATED, h) &&
-         (slot < h ==> m->size[slot] <= bytes_in(*m, ASHLAR_ALLOCATED, h));
+       loop invariant room: slots_in(m->state, ASHLAR_UNUSED, h) + (slot < h ? 1 : 0) <= h;
+       loop invariant counted: 0 <= bytes_in(m->state, m->size, ASHLAR_ALLOCATED, h) &&
+         (slot < h ==> m->size[slot] <= bytes_in(m->state, m->size, ASHLAR_ALLOCATED, h));
        loop assigns h;
        loop variant m->top - h;
     @/
@@ -357,11 +344,11 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) ==
-         bytes_in(\at(*m, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Pre), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) ==
-         slots_in(\at(*m, Pre), ASHLAR_UNUSED, g) + (slot < g ? 1 : 0);
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
+         slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) + (slot < g ? 1 : 0);
        loop assigns g;
        loop variant m->top - g;
     @/

@@ -11,24 +11,12 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
 {
   int32_t pool = list / ASHLAR_STREAMS;
   int32_t slot = ashlar_block_create(m, addr, size, list, ashlar_segment_age(m));
-  //@ ghost Shaped: ;
   m->segments_created++;
   ashlar_stats_increase(m, ASHLAR_STAT_SEGMENT, pool, 1);
   ashlar_stats_increase(m, ASHLAR_STAT_RESERVED_BYTES, pool, size);
   if (size >= m->config.max_split_size) {
     m->oversize_segments = ashlar_counter_increase(m->oversize_segments, 1);
   }
-  /*@ ghost
-    int32_t g = 0;
-    /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Shaped), ASHLAR_ALLOCATED, g);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Shaped), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Shaped), ASHLAR_UNUSED, g);
-       loop assigns g;
-       loop variant m->top - g;
-    @/
-    while (g < m->top) g++;
-  */
   return slot;
 }
 
@@ -38,24 +26,9 @@ void ashlar_segment_destroy(struct ashlar_manager *m, int32_t slot)
   uint64_t size = m->size[slot];
   ashlar_block_take(m, slot);
   ashlar_block_destroy(m, slot);
-  /*@ assert order: \forall integer j; 0 <= j < m->free_count ==> \forall integer k; j < k < m->free_count ==>
-        key_less(m->list[m->order[j]], m->size[m->order[j]], m->age[m->order[j]], m->addr[m->order[j]],
-                 m->list[m->order[k]], m->size[m->order[k]], m->age[m->order[k]], m->addr[m->order[k]]); */
-  //@ ghost Shaped: ;
   ashlar_stats_decrease(m, ASHLAR_STAT_SEGMENT, pool, 1);
   ashlar_stats_decrease(m, ASHLAR_STAT_RESERVED_BYTES, pool, size);
   if (size >= m->config.max_split_size) {
     m->oversize_segments = ashlar_counter_decrease(m->oversize_segments, 1);
   }
-  /*@ ghost
-    int32_t g = 0;
-    /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(*m, ASHLAR_ALLOCATED, g) == bytes_in(\at(*m, Shaped), ASHLAR_ALLOCATED, g);
-       loop invariant free: bytes_in(*m, ASHLAR_FREE, g) == bytes_in(\at(*m, Shaped), ASHLAR_FREE, g);
-       loop invariant unused: slots_in(*m, ASHLAR_UNUSED, g) == slots_in(\at(*m, Shaped), ASHLAR_UNUSED, g);
-       loop assigns g;
-       loop variant m->top - g;
-    @/
-    while (g < m->top) g++;
-  */
 }

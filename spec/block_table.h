@@ -57,15 +57,17 @@
     \forall integer i; 0 <= i < m.top ==> m.state[i] == ASHLAR_UNUSED ==>
       0 <= m.next[i] < m.spare_count && m.spare[m.next[i]] == i;
 
-  // REQ-ACCOUNT: folds over the first k slots: bytes, and number, of those in state s
-  logic integer bytes_in(struct ashlar_manager m, integer s, integer k) =
-    k <= 0 ? 0 : bytes_in(m, s, k - 1) + (m.state[k - 1] == s ? m.size[k - 1] : 0);
-  logic integer slots_in(struct ashlar_manager m, integer s, integer k) =
-    k <= 0 ? 0 : slots_in(m, s, k - 1) + (m.state[k - 1] == s ? 1 : 0);
+  // REQ-ACCOUNT: folds over the first k slots: bytes, and number, of those in state s. They take the arrays and not the
+  // manager, so that after a write to any other field they are the same by syntax. (The sizes must be literals.)
+  logic integer bytes_in(uint8_t state[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer s, integer k) =
+    k <= 0 ? 0 : bytes_in(state, size, s, k - 1) + (state[k - 1] == s ? size[k - 1] : 0);
+  logic integer slots_in(uint8_t state[ASHLAR_SLOTS], integer s, integer k) =
+    k <= 0 ? 0 : slots_in(state, s, k - 1) + (state[k - 1] == s ? 1 : 0);
   predicate bytes_counted(struct ashlar_manager m) =
-    m.allocated_bytes == bytes_in(m, ASHLAR_ALLOCATED, m.top) && m.free_bytes == bytes_in(m, ASHLAR_FREE, m.top) &&
+    m.allocated_bytes == bytes_in(m.state, m.size, ASHLAR_ALLOCATED, m.top) &&
+    m.free_bytes == bytes_in(m.state, m.size, ASHLAR_FREE, m.top) &&
     m.allocated_bytes + m.free_bytes <= UINT64_MAX;
-  predicate spares_counted(struct ashlar_manager m) = m.spare_count == slots_in(m, ASHLAR_UNUSED, m.top);
+  predicate spares_counted(struct ashlar_manager m) = m.spare_count == slots_in(m.state, ASHLAR_UNUSED, m.top);
 
   // --- two states ---
   predicate same_block(struct ashlar_manager a, struct ashlar_manager b, integer i) =
