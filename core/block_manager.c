@@ -3,8 +3,6 @@
 #include "core/block_manager.h"
 #include "core/stats.h"
 
-enum { SLOTS_FOR_A_REQUEST = 2 }; /* a new segment, and the rest that is split off */
-
 struct ashlar_config ashlar_default_config(void)
 {
   struct ashlar_config config;
@@ -28,7 +26,7 @@ struct ashlar_config ashlar_default_config(void)
 
 /*@ terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_SIZE_settings: \result != 0 ==> valid_config(config);
+    ensures REQ_SIZE_settings: \result != 0 <==> valid_config(config);
 */
 static int config_valid(struct ashlar_config config)
 {
@@ -147,6 +145,7 @@ static struct ashlar_step done_with(const struct ashlar_manager *m, int32_t slot
     assigns \nothing;
     ensures size: \result == 0 <==> bytes > ASHLAR_MAX_REQUEST;
     ensures granule: \result % 512 == 0 && \result <= 2305843009213693952;
+    ensures enough: \result != 0 ==> bytes <= \result;
 */
 static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
 {
@@ -154,17 +153,26 @@ static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
 }
 
 /* the step that asks the device for a segment for the request in flight */
-/*@ requires \valid(m); REQUIRES_MANAGER
+/*@ requires \valid(m);
     terminates \true; exits \false;
     assigns m->request.phase;
-    ensures \result.kind == ASHLAR_STEP_ALLOCATE && m->request.phase == phase;
+    ensures asked: \result.kind == ASHLAR_STEP_ALLOCATE && \result.status == ASHLAR_OK &&
+      \result.bytes == m->request.segment && m->request.phase == phase;
 */
 static struct ashlar_step ask_device(struct ashlar_manager *m, uint32_t phase)
 {
   m->request.phase = phase;
-  return step_of(ASHLAR_STEP_ALLOCATE, 0,
-                 ashlar_segment_size(m->request.size, m->config.large_segment_size));
+  return step_of(ASHLAR_STEP_ALLOCATE, 0, m->request.segment);
 }
+
+/* Steps on the way of releasing: to release one segment more, to ask the device, or none. */
+// clang-format off
+#define RELEASE_STEP \
+  ensures kind: \result.kind == ASHLAR_STEP_RELEASE || \result.kind == ASHLAR_STEP_ALLOCATE || \
+    (\result.kind == ASHLAR_STEP_DONE && \result.slot == -1); \
+  ensures asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) && \result.bytes == m->request.segment; \
+  ensures REQ_FRAME_step: others_kept(\old(*m), *m, -1);
+// clang-format on
 
 /* takes a whole free segment out of the manager, to be given back to the device */
 /*@ requires \valid(m); REQUIRES_MANAGER
@@ -172,7 +180,8 @@ static struct ashlar_step ask_device(struct ashlar_manager *m, uint32_t phase)
     terminates \true; exits \false;
     assigns ASSIGNS_SEGMENT, m->device_frees;
     ENSURES_MANAGER
-    ensures \result.kind == ASHLAR_STEP_RELEASE;
+    ensures kind: \result.kind == ASHLAR_STEP_RELEASE;
+    ensures REQ_FRAME_release: others_kept(\old(*m), *m, -1);
 */
 static struct ashlar_step release(struct ashlar_manager *m, int32_t slot)
 {
@@ -184,11 +193,12 @@ static struct ashlar_step release(struct ashlar_manager *m, int32_t slot)
 
 /* next release of everything; behind the last one the request asks the device once more, or the call is done */
 /*@ requires \valid(m); REQUIRES_MANAGER
+    requires phase: m->request.phase == ASHLAR_PHASE_RELEASE_ALL || m->request.phase == ASHLAR_PHASE_EMPTY_CACHE;
     terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, m->device_frees, m->request, m->alloc_retries;
+    assigns ASSIGNS_SEGMENT, m->device_frees, m->request.phase, m->alloc_retries;
     ENSURES_MANAGER
-    ensures REQ_LADDER_everything: \result.kind != ASHLAR_STEP_RELEASE ==>
-      \forall integer j; 0 <= j < m->top ==> !whole_free(*m, j);
+    RELEASE_STEP
+    ensures REQ_LADDER_everything: \result.kind != ASHLAR_STEP_RELEASE ==> nothing_to_release(*m);
 */
 static struct ashlar_step release_all(struct ashlar_manager *m)
 {
@@ -205,9 +215,12 @@ static struct ashlar_step release_all(struct ashlar_manager *m)
 }
 
 /*@ requires \valid(m); REQUIRES_MANAGER
+    requires phase: phase == ASHLAR_PHASE_EMPTY_CACHE || (phase == ASHLAR_PHASE_RELEASE_ALL &&
+      m->request.phase != ASHLAR_PHASE_IDLE && m->request.phase != ASHLAR_PHASE_EMPTY_CACHE);
     terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, m->device_frees, m->request, m->alloc_retries, m->sync_all_streams;
+    assigns ASSIGNS_SEGMENT, m->device_frees, m->request.phase, m->alloc_retries, m->sync_all_streams;
     ENSURES_MANAGER
+    RELEASE_STEP
 */
 static struct ashlar_step begin_release_all(struct ashlar_manager *m, uint32_t phase)
 {
@@ -218,9 +231,12 @@ static struct ashlar_step begin_release_all(struct ashlar_manager *m, uint32_t p
 
 /* next release of an oversize block; behind the last one the device is asked, or everything is released */
 /*@ requires \valid(m); REQUIRES_MANAGER
+    requires in_flight: m->request.phase != ASHLAR_PHASE_IDLE && m->request.phase != ASHLAR_PHASE_EMPTY_CACHE;
     terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, m->device_frees, m->request, m->alloc_retries, m->sync_all_streams;
+    assigns ASSIGNS_SEGMENT, m->device_frees, m->request.phase, m->request.released, m->alloc_retries,
+      m->sync_all_streams;
     ENSURES_MANAGER
+    RELEASE_STEP
 */
 static struct ashlar_step release_oversize(struct ashlar_manager *m)
 {
@@ -244,14 +260,24 @@ static struct ashlar_step release_oversize(struct ashlar_manager *m)
 
 /* the device gave a segment: it becomes a block, from which the request is served */
 /*@ requires \valid(m); REQUIRES_MANAGER
-    requires in_flight: m->request.phase != ASHLAR_PHASE_IDLE && m->request.phase != ASHLAR_PHASE_EMPTY_CACHE;
+    requires in_flight: device_asked(*m);
+    requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
+      address + m->request.segment <= m->addr[j] || m->addr[j] + m->size[j] <= address;
     terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, ASSIGNS_ALLOCATION, m->request, m->device_allocs;
+    assigns ASSIGNS_SEGMENT, ASSIGNS_ALLOCATION, m->request.phase, m->device_allocs;
     ENSURES_MANAGER
+    ensures kind: \result.kind == ASHLAR_STEP_DONE || \result.kind == ASHLAR_STEP_ERROR;
+    ensures REQ_ATOMIC_adopt: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
+    ensures REQ_SIZE_adopt: \result.kind == ASHLAR_STEP_DONE ==> m->request.bytes <= \result.bytes &&
+      \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_FREE_adopt: \result.kind == ASHLAR_STEP_DONE ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
+      m->generation[\result.slot] == \result.generation;
+    ensures REQ_FRAME_adopt: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
 */
 static struct ashlar_step adopt(struct ashlar_manager *m, uint64_t address)
 {
-  uint64_t bytes = ashlar_segment_size(m->request.size, m->config.large_segment_size);
+  uint64_t bytes = m->request.segment;
   int32_t slot;
   m->request.phase = ASHLAR_PHASE_IDLE;
   if (address % ASHLAR_GRANULE != 0 || bytes > UINT64_MAX - address) {
@@ -262,8 +288,60 @@ static struct ashlar_step adopt(struct ashlar_manager *m, uint64_t address)
     return error_of(ASHLAR_ERROR_CAPACITY);
   }
   slot = ashlar_segment_create(m, address, bytes, m->request.list);
+  /*@ assert mapped: \forall integer j; 0 <= j < m->top ==>
+        (m->state[j] == ASHLAR_ALLOCATED && j != slot <==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED); */
+  /*@ assert placed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==> j != slot ==>
+        m->addr[j] == \at(*m, Pre).addr[j]; */
+  //@ assert chains: map_chains(*m, slot);
   m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
   ashlar_allocation_take_new(m, slot, m->request.bytes, m->request.size);
+  return done_with(m, slot);
+}
+
+/* the ladder is exhausted */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns m->request.phase, m->ooms;
+    ensures kind: \result.kind == ASHLAR_STEP_OUT_OF_MEMORY && \result.bytes == m->request.size;
+    ensures over: m->request.phase == ASHLAR_PHASE_IDLE;
+*/
+static struct ashlar_step out_of_memory(struct ashlar_manager *m)
+{
+  m->request.phase = ASHLAR_PHASE_IDLE;
+  m->ooms = ashlar_saturating_sum(m->ooms, 1);
+  return step_of(ASHLAR_STEP_OUT_OF_MEMORY, 0, m->request.size);
+}
+
+/* serves a request from a free block, the rest of which takes a slot where it is split off */
+/*@ requires \valid(m); REQUIRES_MANAGER
+    requires idle: m->request.phase == ASHLAR_PHASE_IDLE;
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires fits: 0 < bytes <= size <= m->size[slot] && size % 512 == 0;
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION, m->top, m->generation[0 .. ASHLAR_SLOTS - 1];
+    ENSURES_MANAGER
+    ensures kind: \result.kind == ASHLAR_STEP_DONE ||
+      (\result.kind == ASHLAR_STEP_ERROR && \result.status == ASHLAR_ERROR_CAPACITY);
+    ensures block: \result.kind == ASHLAR_STEP_DONE ==> slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    ensures served: \result.kind == ASHLAR_STEP_DONE ==> \result.slot == slot && \result.status == ASHLAR_OK &&
+      m->addr[slot] == \result.address && m->size[slot] == \result.bytes &&
+      m->generation[slot] == \result.generation;
+    ensures REQ_SIZE_enough: \result.kind == ASHLAR_STEP_DONE ==> bytes <= m->size[slot];
+    ensures REQ_SIZE_aligned: \result.kind == ASHLAR_STEP_DONE ==>
+      \result.address % 512 == 0 && \result.bytes % 512 == 0;
+    ensures REQ_FRAME_serve: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, slot);
+    ensures REQ_ATOMIC_serve: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
+    ensures REQ_CAPACITY_serve: \result.kind == ASHLAR_STEP_ERROR ==> m->top == ASHLAR_SLOTS && m->spare_count < 1;
+*/
+static struct ashlar_step serve(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
+                                uint64_t size)
+{
+  if (!ashlar_block_reserve(m, ashlar_should_split(m->list[slot] / ASHLAR_STREAMS, m->size[slot],
+                                                   size, m->config.max_split_size))) {
+    return error_of(ASHLAR_ERROR_CAPACITY);
+  }
+  ashlar_allocation_take(m, slot, bytes, size);
+  //@ assert aligned: m->addr[slot] % 512 == 0 && m->size[slot] % 512 == 0;
   return done_with(m, slot);
 }
 
@@ -272,6 +350,7 @@ static struct ashlar_step adopt(struct ashlar_manager *m, uint64_t address)
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream)
 {
   uint64_t size;
+  uint64_t segment;
   int32_t list;
   int32_t slot;
   if (m->request.phase != ASHLAR_PHASE_IDLE) {
@@ -287,17 +366,19 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
   if (size == 0) {
     return error_of(ASHLAR_ERROR_TOO_LARGE);
   }
-  if (!ashlar_block_reserve(m, SLOTS_FOR_A_REQUEST)) {
-    return error_of(ASHLAR_ERROR_CAPACITY);
-  }
   list = ashlar_pool_class(size) * ASHLAR_STREAMS + stream;
   slot = ashlar_allocation_choose(m, list, size);
   if (slot != -1) {
-    ashlar_allocation_take(m, slot, bytes, size);
-    return done_with(m, slot);
+    return serve(m, slot, bytes, size);
+  }
+  segment = ashlar_segment_size(size, m->config.large_segment_size);
+  if (!ashlar_block_reserve(m, 1 + ashlar_should_split(list / ASHLAR_STREAMS, segment, size,
+                                                       m->config.max_split_size))) {
+    return error_of(ASHLAR_ERROR_CAPACITY);
   }
   m->request.bytes = bytes;
   m->request.size = size;
+  m->request.segment = segment;
   m->request.list = list;
   m->request.released = 0;
   return ask_device(m, ASHLAR_PHASE_ALLOCATE);
@@ -314,27 +395,29 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m)
 struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome,
                                  uint64_t address)
 {
+  struct ashlar_step step = error_of(ASHLAR_ERROR_NO_REQUEST);
   switch (m->request.phase) {
   case ASHLAR_PHASE_ALLOCATE:
-    return outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address) : release_oversize(m);
+    step = outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address) : release_oversize(m);
+    break;
   case ASHLAR_PHASE_ALLOCATE_OVERSIZE:
-    return outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address)
+    step = outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address)
                                           : begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
+    break;
   case ASHLAR_PHASE_ALLOCATE_LAST:
-    if (outcome == ASHLAR_OUTCOME_DONE) {
-      return adopt(m, address);
-    }
-    m->request.phase = ASHLAR_PHASE_IDLE;
-    m->ooms = ashlar_saturating_sum(m->ooms, 1);
-    return step_of(ASHLAR_STEP_OUT_OF_MEMORY, 0, m->request.size);
+    step = outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address) : out_of_memory(m);
+    break;
   case ASHLAR_PHASE_RELEASE_OVERSIZE:
-    return release_oversize(m);
+    step = release_oversize(m);
+    break;
   case ASHLAR_PHASE_RELEASE_ALL:
   case ASHLAR_PHASE_EMPTY_CACHE:
-    return release_all(m);
-  default:
-    return error_of(ASHLAR_ERROR_NO_REQUEST);
+    step = release_all(m);
+    break;
+  default: /* idle */
+    break;
   }
+  return step;
 }
 
 enum ashlar_status ashlar_abandon(struct ashlar_manager *m)
@@ -364,13 +447,18 @@ enum ashlar_status ashlar_free(struct ashlar_manager *m, int32_t slot, uint32_t 
 enum ashlar_status ashlar_free_address(struct ashlar_manager *m, uint64_t address)
 {
   int32_t slot = ashlar_map_find(m, address);
+  enum ashlar_status status;
   if (m->request.phase != ASHLAR_PHASE_IDLE) {
     return ASHLAR_ERROR_BUSY;
   }
   if (slot == -1) {
     return ASHLAR_ERROR_UNKNOWN_ADDRESS;
   }
-  return ashlar_free(m, slot, m->generation[slot]);
+  status = ashlar_free(m, slot, m->generation[slot]);
+  /*@ assert freed: status == ASHLAR_OK && 0 <= slot < \at(m->top, Pre) &&
+        \at(*m, Pre).state[slot] == ASHLAR_ALLOCATED && \at(*m, Pre).addr[slot] == address &&
+        m->state[slot] != ASHLAR_ALLOCATED && others_kept(\at(*m, Pre), *m, slot); */
+  return status;
 }
 
 int32_t ashlar_find(const struct ashlar_manager *m, uint64_t address)
@@ -391,6 +479,33 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
   return ashlar_allocation_choose(m, ashlar_pool_class(size) * ASHLAR_STREAMS + stream, size);
 }
 
+/* adds a segment as one free block; its slot */
+/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP(-1)
+    requires spare: 0 < m->spare_count;
+    requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
+    requires list: 0 <= list < ASHLAR_LISTS;
+    requires total: m->allocated_bytes + m->free_bytes + size <= UINT64_MAX;
+    requires ages: m->segments_created < UINT64_MAX;
+    requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
+      address + size <= m->addr[j] || m->addr[j] + m->size[j] <= address;
+    terminates \true; exits \false;
+    assigns ASSIGNS_SEGMENT;
+    ENSURES_BLOCKS ENSURES_MAP(-1)
+    ensures added: 0 <= \result < m->top && whole_free(*m, \result) && m->addr[\result] == address &&
+      m->size[\result] == size;
+    ensures REQ_FRAME_add: others_kept(\old(*m), *m, -1);
+*/
+static int32_t add_free(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t list)
+{
+  int32_t slot = ashlar_segment_create(m, address, size, list);
+  ashlar_block_put(m, slot);
+  /*@ assert mapped: \forall integer j; 0 <= j < m->top ==>
+        (m->state[j] == ASHLAR_ALLOCATED <==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED); */
+  /*@ assert placed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+        m->addr[j] == \at(*m, Pre).addr[j]; */
+  return slot;
+}
+
 struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address,
                                            uint64_t size, int32_t pool, int32_t stream)
 {
@@ -409,8 +524,7 @@ struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t ad
              m->segments_created == UINT64_MAX || !ashlar_block_reserve(m, 1)) {
     result.status = ASHLAR_ERROR_CAPACITY;
   } else {
-    result.slot = ashlar_segment_create(m, address, size, pool * ASHLAR_STREAMS + stream);
-    ashlar_block_put(m, result.slot);
+    result.slot = add_free(m, address, size, pool * ASHLAR_STREAMS + stream);
   }
   return result;
 }
@@ -443,7 +557,9 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
              address - m->addr[slot] > m->size[slot] ||
              size > m->size[slot] - (address - m->addr[slot])) {
     result.status = ASHLAR_ERROR_RANGE;
-  } else if (!ashlar_block_reserve(m, SLOTS_FOR_A_REQUEST)) {
+  } else if (!ashlar_block_reserve(
+                 m, (address > m->addr[slot] ? 1 : 0) +
+                        (size < m->size[slot] - (address - m->addr[slot]) ? 1 : 0))) {
     result.status = ASHLAR_ERROR_CAPACITY;
   } else {
     result.slot = ashlar_allocation_take_at(m, slot, address, size, requested);
@@ -454,20 +570,19 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
 enum ashlar_status ashlar_resize(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
   uint64_t room;
+  int joins;
   if (m->request.phase != ASHLAR_PHASE_IDLE) {
     return ASHLAR_ERROR_BUSY;
   }
   if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_ALLOCATED) {
     return ASHLAR_ERROR_SLOT;
   }
-  room = m->size[slot];
-  if (m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_FREE) {
-    room += m->size[m->next[slot]];
-  }
+  joins = m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_FREE;
+  room = m->size[slot] + (joins ? m->size[m->next[slot]] : 0);
   if (size == 0 || size % ASHLAR_GRANULE != 0 || size > room || size < m->requested[slot]) {
     return ASHLAR_ERROR_RANGE;
   }
-  if (!ashlar_block_reserve(m, 1)) {
+  if (!ashlar_block_reserve(m, !joins && size < room ? 1 : 0)) {
     return ASHLAR_ERROR_CAPACITY;
   }
   ashlar_allocation_resize(m, slot, size);

@@ -85,6 +85,13 @@ struct ashlar_config ashlar_default_config(void);
     assigns ASSIGNS_MANAGER;
     ensures REQ_ATOMIC_init: \result != ASHLAR_OK ==> \result == ASHLAR_ERROR_SETTING && *m == \old(*m);
     ensures REQ_CANON_empty: \result == ASHLAR_OK ==> m->top == 0 && m->free_count == 0 && m->request.phase == 0;
+    behavior started:
+      assumes valid_config(config);
+      ENSURES_MANAGER
+      ensures done: \result == ASHLAR_OK;
+    behavior refused:
+      assumes !valid_config(config);
+      ensures done: \result == ASHLAR_ERROR_SETTING;
 */
 enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_config config);
 
@@ -106,6 +113,8 @@ struct ashlar_registration ashlar_stream_register(struct ashlar_manager *m, uint
     terminates \true; exits \false;
     assigns \nothing;
     ensures found: \result != -1 ==> 0 <= \result < m->stream_count && m->stream_key[\result] == key;
+    ensures none: \result == -1 ==> \forall integer k; 0 <= k < m->stream_count ==>
+      m->stream_key[m->stream_order[k]] != key;
 */
 int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key);
 
@@ -115,13 +124,18 @@ int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key);
     terminates \true; exits \false;
     assigns ASSIGNS_MANAGER;
     ENSURES_MANAGER
-    ensures REQ_SIZE_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> bytes <= \result.bytes &&
+    ensures REQ_SIZE_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> bytes <= \result.bytes;
+    ensures REQ_SIZE_aligned_step: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==>
       \result.bytes % 512 == 0 && \result.address % 512 == 0;
     ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
       m->generation[\result.slot] == \result.generation;
     ensures REQ_FRAME_allocate: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
     ensures REQ_ATOMIC_allocate: \result.kind != ASHLAR_STEP_DONE ==> blocks_kept(\old(*m), *m);
+    ensures REQ_LADDER_asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) &&
+      \result.bytes == m->request.segment && m->request.bytes == bytes;
+    ensures REQ_CAPACITY_allocate: \result.status == ASHLAR_ERROR_CAPACITY ==>
+      m->top == ASHLAR_SLOTS && m->spare_count < 2;
 */
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream);
 
@@ -138,13 +152,21 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m);
    step. The device promises that a new segment is apart from every block. Errors: NO_REQUEST; RANGE and CAPACITY where
    the segment given cannot be used: it stays the caller's, and the request is over. */
 /*@ requires \valid(m); REQUIRES_MANAGER
-    requires apart: outcome == ASHLAR_OUTCOME_DONE ==> \forall integer j; 0 <= j < m->top ==>
-      m->state[j] != ASHLAR_UNUSED ==> address < m->addr[j] || m->addr[j] + m->size[j] <= address;
+    requires apart: device_asked(*m) ==> outcome == ASHLAR_OUTCOME_DONE ==> \forall integer j; 0 <= j < m->top ==>
+      m->state[j] != ASHLAR_UNUSED ==>
+      address + m->request.segment <= m->addr[j] || m->addr[j] + m->size[j] <= address;
     terminates \true; exits \false;
     assigns ASSIGNS_MANAGER;
     ENSURES_MANAGER
     ensures REQ_FRAME_resume: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
     ensures REQ_ATOMIC_resume: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
+    ensures REQ_SIZE_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
+      \old(m->request.bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
+      m->generation[\result.slot] == \result.generation;
+    ensures REQ_LADDER_asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) &&
+      \result.bytes == m->request.segment;
 */
 struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome,
                                  uint64_t address);
@@ -164,28 +186,40 @@ enum ashlar_status ashlar_abandon(struct ashlar_manager *m);
     terminates \true; exits \false;
     assigns ASSIGNS_MANAGER;
     ENSURES_MANAGER
-    ensures REQ_FREE_exact: m->request.phase == ASHLAR_PHASE_IDLE ==> (\result == ASHLAR_OK <==>
+    ensures REQ_FREE_exact: \old(m->request.phase) == ASHLAR_PHASE_IDLE ==> (\result == ASHLAR_OK <==>
       0 <= slot < \old(m->top) && \old(*m).state[slot] == ASHLAR_ALLOCATED && \old(*m).generation[slot] == generation);
-    ensures REQ_FREE_done: \result == ASHLAR_OK ==> m->state[slot] != ASHLAR_ALLOCATED;
+    ensures REQ_FREE_done: \result == ASHLAR_OK ==>
+      m->state[slot] != ASHLAR_ALLOCATED && m->generation[slot] != generation;
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
     ensures REQ_ATOMIC_free: \result != ASHLAR_OK ==> *m == \old(*m);
 */
 enum ashlar_status ashlar_free(struct ashlar_manager *m, int32_t slot, uint32_t generation);
 
-/* Frees by start address. Errors: BUSY; UNKNOWN_ADDRESS for anything but the start of an allocated block. */
+/* Frees by start address: OK exactly where an allocated block starts there. Errors: BUSY; UNKNOWN_ADDRESS for anything
+   else. */
 /*@ requires \valid(m); REQUIRES_MANAGER
     terminates \true; exits \false;
     assigns ASSIGNS_MANAGER;
     ENSURES_MANAGER
+    ensures REQ_FREE_done: \result == ASHLAR_OK ==> \exists integer j; 0 <= j < \old(m->top) &&
+      \old(*m).state[j] == ASHLAR_ALLOCATED && \old(*m).addr[j] == address && m->state[j] != ASHLAR_ALLOCATED &&
+      others_kept(\old(*m), *m, j);
+    ensures REQ_FREE_unknown: \result == ASHLAR_ERROR_UNKNOWN_ADDRESS ==> \forall integer j; 0 <= j < m->top ==>
+      m->state[j] == ASHLAR_ALLOCATED ==> m->addr[j] != address;
+    ensures REQ_FREE_exact: \old(m->request.phase) == ASHLAR_PHASE_IDLE ==>
+      \result == ASHLAR_OK || \result == ASHLAR_ERROR_UNKNOWN_ADDRESS;
     ensures REQ_ATOMIC_free: \result != ASHLAR_OK ==> *m == \old(*m);
 */
 enum ashlar_status ashlar_free_address(struct ashlar_manager *m, uint64_t address);
 
 /* Slot of the allocated block that starts at the address, or -1. Expected O(1). */
-/*@ requires \valid(m); REQUIRES_MAP
+/*@ requires \valid(m); REQUIRES_MAP(-1)
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_FREE_found: \result != -1 ==> 0 <= \result < m->top && m->addr[\result] == address;
+    ensures REQ_FREE_found: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
+      m->addr[\result] == address;
+    ensures REQ_FREE_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
+      m->state[j] == ASHLAR_ALLOCATED ==> m->addr[j] != address;
 */
 int32_t ashlar_find(const struct ashlar_manager *m, uint64_t address);
 
@@ -210,6 +244,7 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
     ENSURES_MANAGER
     ensures added: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top && whole_free(*m, \result.slot) &&
       m->addr[\result.slot] == address && m->size[\result.slot] == size;
+    ensures REQ_FRAME_add: others_kept(\old(*m), *m, -1);
     ensures REQ_ATOMIC_add: \result.status != ASHLAR_OK ==> blocks_kept(\old(*m), *m);
 */
 struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address,
@@ -221,6 +256,7 @@ struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t ad
     assigns ASSIGNS_MANAGER;
     ENSURES_MANAGER
     ensures gone: \result == ASHLAR_OK ==> m->state[slot] == ASHLAR_UNUSED;
+    ensures REQ_FRAME_remove: others_kept(\old(*m), *m, -1);
     ensures REQ_ATOMIC_remove: \result != ASHLAR_OK ==> *m == \old(*m);
 */
 enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot);
@@ -233,6 +269,7 @@ enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot)
     ENSURES_MANAGER
     ensures placed: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == address && m->size[\result.slot] == size;
+    ensures REQ_FRAME_place: others_kept(\old(*m), *m, \result.slot);
     ensures REQ_ATOMIC_place: \result.status != ASHLAR_OK ==> blocks_kept(\old(*m), *m);
 */
 struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address,
@@ -245,6 +282,7 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
     assigns ASSIGNS_MANAGER;
     ENSURES_MANAGER
     ensures resized: \result == ASHLAR_OK ==> m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size;
+    ensures REQ_FRAME_resize: others_kept(\old(*m), *m, slot);
     ensures REQ_ATOMIC_resize: \result != ASHLAR_OK ==> blocks_kept(\old(*m), *m);
 */
 enum ashlar_status ashlar_resize(struct ashlar_manager *m, int32_t slot, uint64_t size);

@@ -28,8 +28,10 @@ static void grow(struct ashlar_manager *m)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= slot;
-       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g);
-       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) == slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g);
        loop assigns g;
        loop variant slot - g;
@@ -44,8 +46,8 @@ int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
       loop invariant kept: blocks_kept(\at(*m, Pre), *m);
       loop invariant fresh: \forall integer j; \at(m->top, Pre) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
       BLOCK_TABLE_INVARIANT(loop invariant)
-      loop assigns m->top, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->next[0 .. ASHLAR_SLOTS - 1], m->spare[0 .. ASHLAR_SLOTS - 1],
-        m->spare_count, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1];
+      loop assigns m->top, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1],
+        m->next[0 .. ASHLAR_SLOTS - 1], m->spare[0 .. ASHLAR_SLOTS - 1], m->spare_count, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1];
       loop variant ASHLAR_SLOTS - m->top;
   */
   while (m->spare_count < count) {
@@ -71,7 +73,6 @@ void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
   */
   ashlar_index_remove(m, slot);
   m->state[slot] = ASHLAR_ALLOCATED;
-  m->generation[slot] = m->generation[slot] == UINT32_MAX ? 0 : m->generation[slot] + 1;
   m->free_bytes -= m->size[slot];
   m->allocated_bytes += m->size[slot];
   /*@ ghost
@@ -168,9 +169,11 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g)
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g)
          - (slot < g ? m->size[rest] : 0) + (rest < g ? m->size[rest] : 0);
-       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) - (rest < g ? 1 : 0);
        loop assigns g;
@@ -207,9 +210,11 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
-       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g)
+       loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g)
          + (slot < g ? m->size[gone] : 0) - (gone < g ? m->size[gone] : 0);
-       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) + (gone < g ? 1 : 0);
        loop assigns g;
@@ -230,8 +235,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
     ensures after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
     ensures before: 0 <= m->prev[slot] ==> m->state[m->prev[slot]] == \old(m->state[m->prev[slot]]);
     ensures others: \forall integer j; 0 <= j < m->top ==>
-      (\old(*m).state[j] == ASHLAR_ALLOCATED <==> m->state[j] == ASHLAR_ALLOCATED) &&
-      (\old(*m).state[j] == ASHLAR_ALLOCATED ==> m->generation[j] == \old(*m).generation[j]);
+      (\old(*m).state[j] == ASHLAR_ALLOCATED <==> m->state[j] == ASHLAR_ALLOCATED);
     ensures bytes: m->allocated_bytes == \old(m->allocated_bytes) - \old(m->size[slot]) + m->size[slot] &&
       m->allocated_bytes + m->free_bytes == \old(m->allocated_bytes) + \old(m->free_bytes);
 */
@@ -261,7 +265,7 @@ static void absorb_next(struct ashlar_manager *m, int32_t slot)
     ensures before: 0 <= m->prev[\result] ==> m->state[m->prev[\result]] != ASHLAR_FREE;
     ensures others: \forall integer j; 0 <= j < m->top ==> j != slot ==> j != \result ==>
       (\old(*m).state[j] == ASHLAR_ALLOCATED <==> m->state[j] == ASHLAR_ALLOCATED) &&
-      m->size[j] == \old(*m).size[j] && m->generation[j] == \old(*m).generation[j];
+      m->size[j] == \old(*m).size[j];
     ensures bytes: m->allocated_bytes == \old(m->allocated_bytes) - \old(m->size[slot]) + m->size[\result] &&
       m->allocated_bytes + m->free_bytes == \old(m->allocated_bytes) + \old(m->free_bytes);
 */
@@ -299,7 +303,6 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
   m->age[slot] = age;
   m->requested[slot] = 0;
   m->state[slot] = ASHLAR_ALLOCATED;
-  m->generation[slot] = m->generation[slot] == UINT32_MAX ? 0 : m->generation[slot] + 1;
   m->prev[slot] = -1;
   m->next[slot] = -1;
   m->allocated_bytes += size;
@@ -311,7 +314,8 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
     /@ loop invariant g: 0 <= g <= m->top;
        loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
          bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g) + (slot < g ? size : 0);
-       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) - (slot < g ? 1 : 0);
        loop assigns g;
@@ -346,7 +350,8 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
     /@ loop invariant g: 0 <= g <= m->top;
        loop invariant allocated: bytes_in(m->state, m->size, ASHLAR_ALLOCATED, g) ==
          bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_ALLOCATED, g) - (slot < g ? m->size[slot] : 0);
-       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) == bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
+       loop invariant free: bytes_in(m->state, m->size, ASHLAR_FREE, g) ==
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), ASHLAR_FREE, g);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) + (slot < g ? 1 : 0);
        loop assigns g;

@@ -30,14 +30,13 @@
 */
 int ashlar_block_reserve(struct ashlar_manager *m, int32_t count);
 
-/* Free block -> allocated block with a new generation. */
+/* Free block -> allocated block. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     terminates \true; exits \false;
-    assigns m->state[slot], m->generation[slot], m->allocated_bytes, m->free_bytes, ASSIGNS_INDEX;
+    assigns m->state[slot], m->allocated_bytes, m->free_bytes, ASSIGNS_INDEX;
     ENSURES_BLOCKS
     ensures taken: m->state[slot] == ASHLAR_ALLOCATED;
-    ensures handle: m->generation[slot] != \old(m->generation[slot]);
     ensures REQ_ACCOUNT_take: m->allocated_bytes == \old(m->allocated_bytes) + m->size[slot] &&
       m->free_bytes == \old(m->free_bytes) - m->size[slot];
 */
@@ -63,7 +62,7 @@ void ashlar_block_put(struct ashlar_manager *m, int32_t slot);
     requires inside: 0 < size < m->size[slot] && size % 512 == 0;
     requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
-    assigns ASSIGNS_SHAPE, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1],
+    assigns ASSIGNS_SHAPE, m->state[0 .. ASHLAR_SLOTS - 1], m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1],
             m->age[0 .. ASHLAR_SLOTS - 1], m->requested[0 .. ASHLAR_SLOTS - 1];
     ENSURES_BLOCKS
     ensures new: 0 <= \result < m->top && \result != slot && \old(*m).state[\result] == ASHLAR_UNUSED &&
@@ -78,8 +77,7 @@ void ashlar_block_put(struct ashlar_manager *m, int32_t slot);
     ensures request: m->requested[\result] == m->requested[slot] == \old(m->requested[slot]);
     ensures states: \forall integer j; 0 <= j < m->top ==> j != \result ==> m->state[j] == \old(*m).state[j];
     ensures REQ_FRAME_cut: \forall integer j; 0 <= j < m->top ==> j != slot ==> j != \result ==>
-      same_block(\old(*m), *m, j) && m->generation[j] == \old(*m).generation[j];
-    ensures handle: m->generation[slot] == \old(m->generation[slot]);
+      same_block(\old(*m), *m, j);
     ensures spare: m->spare_count == \old(m->spare_count) - 1;
 */
 int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size);
@@ -127,7 +125,7 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot);
     requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
       addr + size <= m->addr[j] || m->addr[j] + m->size[j] <= addr;
     terminates \true; exits \false;
-    assigns ASSIGNS_SHAPE, m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1],
+    assigns ASSIGNS_SHAPE, m->state[0 .. ASHLAR_SLOTS - 1], m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1],
             m->age[0 .. ASHLAR_SLOTS - 1], m->requested[0 .. ASHLAR_SLOTS - 1], m->allocated_bytes;
     ENSURES_BLOCKS
     ensures new: 0 <= \result < m->top && \old(*m).state[\result] == ASHLAR_UNUSED &&
@@ -135,7 +133,7 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot);
       m->list[\result] == list && m->age[\result] == age && m->requested[\result] == 0 &&
       m->prev[\result] == -1 && m->next[\result] == -1;
     ensures REQ_FRAME_create: \forall integer j; 0 <= j < m->top ==> j != \result ==>
-      m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->generation[j] == \old(*m).generation[j];
+      m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j);
     ensures REQ_ACCOUNT_create: m->allocated_bytes == \old(m->allocated_bytes) + size;
     ensures spare: m->spare_count == \old(m->spare_count) - 1;
 */

@@ -79,6 +79,7 @@ int32_t ashlar_index_after(const struct ashlar_manager *m, int32_t list, uint64_
       m->age[m->order[k]] == age && m->addr[m->order[k]] == addr) {
     k++;
   }
+  //@ assert lower: \forall integer i; 0 <= i < k ==> !above(*m, m->order[i], list, size, age, addr);
   /*@ assert candidates: \forall integer j; 0 <= j < m->top ==> indexed(*m, j) ==> m->list[j] == list ==>
         above(*m, j, list, size, age, addr) ==> k <= m->place[j]; */
   if (k < m->free_count && m->list[m->order[k]] == list) {

@@ -22,7 +22,7 @@ enum {
   ASHLAR_POOL_LARGE = 1,
   ASHLAR_POOLS = 2,
   ASHLAR_LISTS = ASHLAR_POOLS * ASHLAR_STREAMS, /* one free list for each (pool, stream) */
-  ASHLAR_BUCKETS = ASHLAR_SLOTS + 1,            /* of the address map */
+  ASHLAR_BUCKETS = ASHLAR_SLOTS + 1,            /* of the address map; fits an int (slots.bzl) */
   ASHLAR_DIVISIONS = 16                         /* size ranges of the power-of-two division table */
 };
 
@@ -113,6 +113,7 @@ enum ashlar_phase {
 struct ashlar_request {
   uint64_t bytes;    /* as asked */
   uint64_t size;     /* rounded */
+  uint64_t segment;  /* bytes asked of the device */
   uint64_t released; /* bytes released by the oversize phase */
   int32_t list;      /* free list that the request is served from */
   uint32_t phase;    /* enum ashlar_phase */
@@ -129,7 +130,7 @@ struct ashlar_manager {
   int32_t prev[ASHLAR_SLOTS];  /* neighbour before, in the same segment; -1: first of its segment */
   int32_t
       next[ASHLAR_SLOTS]; /* neighbour after; -1: last. Of an unused slot: its place in `spare` */
-  uint32_t generation[ASHLAR_SLOTS]; /* counts the blocks that the slot has held, modulo 2^32 */
+  uint32_t generation[ASHLAR_SLOTS]; /* counts the blocks freed in the slot, modulo 2^32 */
   uint8_t state[ASHLAR_SLOTS];
   int32_t spare[ASHLAR_SLOTS]; /* [0, spare_count): the unused slots below top */
   int32_t spare_count;

@@ -19,6 +19,8 @@ static int is_whole(const struct ashlar_manager *m, int32_t slot)
     assigns \nothing;
     ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->list[\result] == list &&
       above(*m, \result, list, size, age, addr);
+    ensures first: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==> m->list[j] == list ==>
+      above(*m, j, list, size, age, addr) ==> \result != -1 && (j == \result || block_less(*m, \result, j));
 */
 static int32_t whole_after(const struct ashlar_manager *m, int32_t list, uint64_t size,
                            uint64_t age, uint64_t addr)
@@ -27,6 +29,8 @@ static int32_t whole_after(const struct ashlar_manager *m, int32_t list, uint64_
   /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && indexed(*m, slot) && m->list[slot] == list &&
         above(*m, slot, list, size, age, addr);
       loop invariant none: slot == -1 || 0 <= slot;
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==> m->list[j] == list ==>
+        above(*m, j, list, size, age, addr) ==> slot != -1 && (j == slot || block_less(*m, slot, j));
       loop assigns slot;
       loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
   */
@@ -42,11 +46,23 @@ static int32_t whole_after(const struct ashlar_manager *m, int32_t list, uint64_
     terminates \true; exits \false;
     assigns \nothing;
     ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
+    ensures none_large: \result == -1 ==> \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
+      \forall integer k; place <= k < m->stream_count ==>
+        m->list[j] != ASHLAR_POOL_LARGE * ASHLAR_STREAMS + m->stream_order[k];
+    ensures none_small: \result == -1 ==> \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
+      \forall integer k; 0 <= k < m->stream_count ==> place <= m->stream_count + k ==>
+        m->list[j] != ASHLAR_POOL_SMALL * ASHLAR_STREAMS + m->stream_order[k];
 */
 static int32_t whole_from(const struct ashlar_manager *m, int32_t place)
 {
   int32_t count = m->stream_count;
-  /*@ loop invariant place: 0 <= place <= 2 * count;
+  /*@ loop invariant place: \at(place, Pre) <= place <= 2 * count;
+      loop invariant large: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
+        \forall integer k; \at(place, Pre) <= k < m->stream_count ==> k < place ==>
+          m->list[j] != ASHLAR_POOL_LARGE * ASHLAR_STREAMS + m->stream_order[k];
+      loop invariant small: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
+        \forall integer k; 0 <= k < m->stream_count ==> \at(place, Pre) <= count + k < place ==>
+          m->list[j] != ASHLAR_POOL_SMALL * ASHLAR_STREAMS + m->stream_order[k];
       loop assigns place;
       loop variant 2 * count - place;
   */

@@ -35,7 +35,10 @@ uint64_t ashlar_segment_age(const struct ashlar_manager *m);
     ENSURES_BLOCKS
     ensures new: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == addr &&
       m->size[\result] == size && m->list[\result] == list && m->prev[\result] == -1 && m->next[\result] == -1;
+    ensures free: \old(*m).state[\result] == ASHLAR_UNUSED;
     ensures REQ_FRAME_create: others_kept(\old(*m), *m, \result);
+    ensures REQ_ACCOUNT_create: m->allocated_bytes == \old(m->allocated_bytes) + size;
+    ensures spare: m->spare_count == \old(m->spare_count) - 1;
 */
 int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list);
 
@@ -47,6 +50,9 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
     ENSURES_BLOCKS
     ensures gone: m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_FRAME_destroy: others_kept(\old(*m), *m, slot);
+    ensures REQ_ACCOUNT_destroy: m->free_bytes == \old(m->free_bytes) - \old(m->size[slot]) &&
+      m->allocated_bytes == \old(m->allocated_bytes);
+    ensures spare: m->spare_count == \old(m->spare_count) + 1;
 */
 void ashlar_segment_destroy(struct ashlar_manager *m, int32_t slot);
 

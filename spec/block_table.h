@@ -18,11 +18,13 @@
     \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
       m.addr[i] % 512 == 0 && m.size[i] % 512 == 0;
 
-  // REQ-DISJOINT
-  predicate blocks_disjoint(struct ashlar_manager m) =
-    \forall integer i; 0 <= i < m.top ==> \forall integer j; 0 <= j < m.top ==> i != j ==>
-      m.state[i] != ASHLAR_UNUSED ==> m.state[j] != ASHLAR_UNUSED ==>
-      m.addr[i] + m.size[i] <= m.addr[j] || m.addr[j] + m.size[j] <= m.addr[i];
+  // REQ-DISJOINT; over arrays, so that it survives writes to other fields without a look inside
+  predicate disjoint(uint8_t state[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS],
+                     integer top) =
+    \forall integer i; 0 <= i < top ==> \forall integer j; 0 <= j < top ==> i != j ==>
+      state[i] != ASHLAR_UNUSED ==> state[j] != ASHLAR_UNUSED ==>
+      addr[i] + size[i] <= addr[j] || addr[j] + size[j] <= addr[i];
+  predicate blocks_disjoint(struct ashlar_manager m) = disjoint(m.state, m.addr, m.size, m.top);
 
   predicate links_next(struct ashlar_manager m) =
     \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
@@ -74,17 +76,16 @@
     a.addr[i] == b.addr[i] && a.size[i] == b.size[i] && a.list[i] == b.list[i] && a.age[i] == b.age[i] &&
     a.requested[i] == b.requested[i];
 
-  // REQ-FRAME: allocated blocks other than i are the same set, with the same contents and handles
+  // REQ-FRAME: allocated blocks other than i are the same set, with the same contents; handles of other slots are kept
   predicate others_kept(struct ashlar_manager a, struct ashlar_manager b, integer i) =
     \forall integer j; 0 <= j < a.top ==> j != i ==>
       (a.state[j] == ASHLAR_ALLOCATED <==> b.state[j] == ASHLAR_ALLOCATED) &&
-      (a.state[j] == ASHLAR_ALLOCATED ==> same_block(a, b, j) && a.generation[j] == b.generation[j]);
+      (a.state[j] == ASHLAR_ALLOCATED ==> same_block(a, b, j)) && a.generation[j] == b.generation[j];
 
   // every block is what it was
   predicate blocks_kept(struct ashlar_manager a, struct ashlar_manager b) =
-    \forall integer j; 0 <= j < a.top ==> a.state[j] == b.state[j] &&
-      (a.state[j] != ASHLAR_UNUSED ==> same_block(a, b, j) && a.generation[j] == b.generation[j] &&
-        a.prev[j] == b.prev[j] && a.next[j] == b.next[j]);
+    \forall integer j; 0 <= j < a.top ==> a.state[j] == b.state[j] && a.generation[j] == b.generation[j] &&
+      (a.state[j] != ASHLAR_UNUSED ==> same_block(a, b, j) && a.prev[j] == b.prev[j] && a.next[j] == b.next[j]);
 */
 
 // clang-format off
@@ -98,7 +99,7 @@
 #define REQ_INVARIANT_INDEX(K) K bijective: index_bijective(*m); K sorted: index_sorted(*m);
 #define REQUIRES_BLOCKS BLOCK_TABLE_INVARIANT(requires)
 #define ENSURES_BLOCKS BLOCK_TABLE_INVARIANT(ensures)
-#define ASSIGNS_STATE m->state[0 .. ASHLAR_SLOTS - 1], m->generation[0 .. ASHLAR_SLOTS - 1], m->allocated_bytes, m->free_bytes, ASSIGNS_INDEX
+#define ASSIGNS_STATE m->state[0 .. ASHLAR_SLOTS - 1], m->allocated_bytes, m->free_bytes, ASSIGNS_INDEX
 #define ASSIGNS_SHAPE m->size[0 .. ASHLAR_SLOTS - 1], m->prev[0 .. ASHLAR_SLOTS - 1], m->next[0 .. ASHLAR_SLOTS - 1], m->spare[0 .. ASHLAR_SLOTS - 1], m->spare_count
 #define ASSIGNS_BLOCKS ASSIGNS_STATE, ASSIGNS_SHAPE, m->addr[0 .. ASHLAR_SLOTS - 1], m->list[0 .. ASHLAR_SLOTS - 1], m->age[0 .. ASHLAR_SLOTS - 1], \
   m->requested[0 .. ASHLAR_SLOTS - 1]

@@ -498,6 +498,28 @@ static void handles_of_placed_blocks(void **state)
   check_whole(f->m);
 }
 
+/* The same where the slot first holds the free rest of a split, and is then placed into by address. */
+static void handles_of_placed_rests(void **state)
+{
+  struct fixture *f = *state;
+  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_POOL_SMALL, 0);
+  const int32_t first = ashlar_allocate_at(f->m, whole, SEGMENT, 1024, 1).slot;
+  const int32_t second =
+      ashlar_allocate_at(f->m, ashlar_block(f->m, first).next, SEGMENT + 1024, 512, 1).slot;
+  const uint32_t stale = ashlar_block(f->m, second).generation;
+  struct ashlar_step step;
+  must_free(f, first);
+  must_free(f, second); /* coalesced: its slot is spare now */
+  step = must_allocate(f, 512, 0);
+  assert_int_equal(ashlar_block(f->m, step.slot).next, second); /* the rest of the split */
+  assert_int_equal(ashlar_free(f->m, second, stale), ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_allocate_at(f->m, second, SEGMENT + 512, 512, 1).slot, second);
+  assert_int_equal(ashlar_free(f->m, second, stale), ASHLAR_ERROR_STALE_HANDLE);
+  check_whole(f->m);
+  assert_int_equal(ashlar_free(f->m, second, ashlar_block(f->m, second).generation), ASHLAR_OK);
+  check_whole(f->m);
+}
+
 /* --- nothing allocated: one free block a segment (REQ-CANON) --- */
 
 /* Covers REQ-CANON-whole. */
@@ -553,6 +575,7 @@ int main(void)
       EACH(resize_counts_oversize_blocks),
       EACH(handles_are_never_reused),
       EACH(handles_of_placed_blocks),
+      EACH(handles_of_placed_rests),
       EACH(all_freed_is_canonical),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

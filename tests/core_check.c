@@ -306,6 +306,16 @@ static int64_t map_finds(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+static int64_t map_ascends(const struct ashlar_manager *m)
+{
+  for (int32_t i = 0; i < m->top; i++) {
+    if (m->state[i] == ASHLAR_ALLOCATED && m->chain[i] != 0 && m->chain[i] <= i + 1) {
+      return i;
+    }
+  }
+  return HOLDS;
+}
+
 /* --- streams --- */
 
 static int64_t streams_in_range(const struct ashlar_manager *m)
@@ -366,16 +376,22 @@ static int64_t settings_valid(const struct ashlar_manager *m)
 static int64_t request_valid(const struct ashlar_manager *m)
 {
   const struct ashlar_request *r = &m->request;
+  uint64_t rest = 0;
+  bool split = false;
   if (r->phase > ASHLAR_PHASE_EMPTY_CACHE) {
     return r->phase;
   }
   if (r->phase == ASHLAR_PHASE_IDLE || r->phase == ASHLAR_PHASE_EMPTY_CACHE) {
     return HOLDS;
   }
-  return r->size > 0 && r->size <= UINT64_C(1) << 61 && r->size % GRANULE == 0 && r->list >= 0 &&
-                 r->list < ASHLAR_LISTS && m->spare_count >= 2
-             ? HOLDS
-             : (int64_t)r->phase;
+  if (r->bytes == 0 || r->size < r->bytes || r->size % GRANULE != 0 || r->list < 0 ||
+      r->list >= ASHLAR_LISTS || r->segment < r->size || r->segment % GRANULE != 0) {
+    return r->phase;
+  }
+  rest = r->segment - r->size;
+  split = r->list < ASHLAR_STREAMS ? rest >= GRANULE
+                                   : r->size < m->config.max_split_size && rest > 1048576;
+  return m->spare_count >= (split ? 2 : 1) ? HOLDS : (int64_t)r->phase;
 }
 
 /* In address order ages are no part of the key; in segment order they are creation numbers, one a segment. */
@@ -528,6 +544,7 @@ static const struct {
     {ASHLAR_CORE_MAP, "map_chains", map_chains},
     {ASHLAR_CORE_MAP, "map_members", map_members},
     {ASHLAR_CORE_MAP, "map_finds", map_finds},
+    {ASHLAR_CORE_MAP, "map_ascends", map_ascends},
     {ASHLAR_CORE_STREAMS, "streams_in_range", streams_in_range},
     {ASHLAR_CORE_STREAMS, "streams_sorted", streams_sorted},
     {ASHLAR_CORE_STREAMS, "blocks_of_streams", blocks_of_streams},

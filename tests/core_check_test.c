@@ -67,6 +67,8 @@ static int make_good(void **state)
   last = allocated(&device, 512, 0);
   slot.whole = allocated(&device, 40 * MIB, 0);
   slot.large = allocated(&device, 36 * MIB, 0);
+  /* in the same bucket of the address map */
+  device.next = good->addr[slot.large] + (uint64_t)512 * (uint64_t)ASHLAR_BUCKETS;
   slot.other = allocated(&device, 4 * MIB, 1);
   freed(slot.hole);
   freed(slot.whole);
@@ -264,6 +266,17 @@ static void mapped_elsewhere(struct ashlar_manager *m)
   m->bucket[(home + 7) % ASHLAR_BUCKETS] = slot.large + 1;
 }
 
+/* The two blocks of a bucket in the wrong order. */
+static void chain_descends(struct ashlar_manager *m)
+{
+  const int32_t home = bucket_of(m, slot.large);
+  const int32_t first = m->bucket[home] - 1;
+  const int32_t second = m->chain[first] - 1;
+  m->bucket[home] = second + 1;
+  m->chain[second] = first + 1;
+  m->chain[first] = 0;
+}
+
 static void stream_count_beyond(struct ashlar_manager *m)
 {
   m->stream_count = ASHLAR_STREAMS + 1;
@@ -302,7 +315,17 @@ static void phase_unknown(struct ashlar_manager *m)
 static void request_size_odd(struct ashlar_manager *m)
 {
   m->request.phase = ASHLAR_PHASE_ALLOCATE;
+  m->request.bytes = 100;
   m->request.size = 100;
+  m->request.segment = 2 * MIB;
+}
+
+static void request_of_no_segment(struct ashlar_manager *m)
+{
+  m->request.phase = ASHLAR_PHASE_ALLOCATE_LAST;
+  m->request.bytes = 512;
+  m->request.size = 1024;
+  m->request.segment = 512;
 }
 
 static void age_of_the_future(struct ashlar_manager *m)
@@ -394,6 +417,7 @@ static const struct {
     {"map_members", mapped_free},
     {"map_members", unmapped},
     {"map_finds", mapped_elsewhere},
+    {"map_ascends", chain_descends},
     {"streams_in_range", stream_count_beyond},
     {"streams_in_range", stream_number_beyond},
     {"streams_sorted", stream_keys_equal},
@@ -402,6 +426,7 @@ static const struct {
     {"settings_valid", setting_slack},
     {"request_valid", phase_unknown},
     {"request_valid", request_size_odd},
+    {"request_valid", request_of_no_segment},
     {"ages_valid", age_of_the_future},
     {"stats_current", stat_wrong},
     {"stats_current", requested_wrong},

@@ -2,14 +2,14 @@
 
 SlotsInfo = provider("The number of slots that a manager has.", fields = ["slots"])
 
-# Slot numbers are 32 bits wide, and the largest one means "none".
+# Slot numbers, and the number of buckets of the address map, one more, are of C's type int.
 _LEAST = 16
-_MOST = 1 << 31
+_MOST = (1 << 31) - 2
 
 def _slots_impl(ctx):
     slots = ctx.build_setting_value
-    if slots < _LEAST or slots > _MOST - 1:
-        fail("slots = %d is not between %d and %d" % (slots, _LEAST, _MOST - 1))
+    if slots < _LEAST or slots > _MOST:
+        fail("slots = %d is not between %d and %d" % (slots, _LEAST, _MOST))
     defines = depset(["ASHLAR_SLOTS=%d" % slots])
     return [
         SlotsInfo(slots = slots),
