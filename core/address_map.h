@@ -16,7 +16,7 @@
     assigns \nothing;
     ensures REQ_FREE_found: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
       m->addr[\result] == addr;
-    ensures REQ_FREE_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
+    ensures REQ_FREE_found_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
       m->state[j] == ASHLAR_ALLOCATED ==> m->addr[j] != addr;
 */
 int32_t ashlar_map_find(const struct ashlar_manager *m, uint64_t addr);

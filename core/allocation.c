@@ -116,7 +116,7 @@ static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
     ensures given: m->state[slot] == ASHLAR_ALLOCATED && m->addr[slot] == \old(m->addr[slot]) &&
       m->requested[slot] == bytes;
     ensures REQ_SIZE_split: \old(SPLITS(slot, size)) ==> m->size[slot] == size;
-    ensures REQ_SIZE_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
+    ensures REQ_SIZE_split_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
     ensures REQ_FRAME_give: others_kept(\old(*m), *m, slot);
 */
 static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
@@ -243,7 +243,7 @@ static uint64_t free_size(const struct ashlar_manager *m, int32_t slot)
     ENSURES_BLOCKS ENSURES_MAP(-1)
     ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE;
     ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
-    ensures REQ_FREE_renewed: m->generation[slot] != \old(m->generation[slot]);
+    ensures REQ_FREE_handle_renewed: m->generation[slot] != \old(m->generation[slot]);
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
 */
 static int32_t take_back(struct ashlar_manager *m, int32_t slot)

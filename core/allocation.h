@@ -48,7 +48,7 @@ int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t list, u
     ensures given: m->state[slot] == ASHLAR_ALLOCATED && m->addr[slot] == \old(m->addr[slot]) &&
       m->requested[slot] == bytes;
     ensures REQ_SIZE_split: \old(SPLITS(slot, size)) ==> m->size[slot] == size;
-    ensures REQ_SIZE_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
+    ensures REQ_SIZE_split_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
     ensures REQ_FRAME_give: others_kept(\old(*m), *m, slot);
 */
 void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size);
@@ -66,7 +66,7 @@ void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t byt
     ensures given: m->state[slot] == ASHLAR_ALLOCATED && m->addr[slot] == \old(m->addr[slot]) &&
       m->requested[slot] == bytes;
     ensures REQ_SIZE_split: \old(SPLITS(slot, size)) ==> m->size[slot] == size;
-    ensures REQ_SIZE_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
+    ensures REQ_SIZE_split_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
     ensures REQ_FRAME_give: others_kept(\old(*m), *m, slot);
 */
 void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
@@ -97,7 +97,7 @@ int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64
     assigns ASSIGNS_ALLOCATION, m->generation[slot];
     ENSURES_BLOCKS ENSURES_MAP(-1)
     ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
-    ensures REQ_FREE_renewed: m->generation[slot] != \old(m->generation[slot]);
+    ensures REQ_FREE_handle_renewed: m->generation[slot] != \old(m->generation[slot]);
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
 */
 void ashlar_allocation_release(struct ashlar_manager *m, int32_t slot);

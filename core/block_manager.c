@@ -268,9 +268,9 @@ static struct ashlar_step release_oversize(struct ashlar_manager *m)
     ENSURES_MANAGER
     ensures kind: \result.kind == ASHLAR_STEP_DONE || \result.kind == ASHLAR_STEP_ERROR;
     ensures REQ_ATOMIC_adopt: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
-    ensures REQ_SIZE_adopt: \result.kind == ASHLAR_STEP_DONE ==> m->request.bytes <= \result.bytes &&
+    ensures REQ_SIZE_enough_adopted: \result.kind == ASHLAR_STEP_DONE ==> m->request.bytes <= \result.bytes &&
       \result.bytes % 512 == 0 && \result.address % 512 == 0;
-    ensures REQ_FREE_adopt: \result.kind == ASHLAR_STEP_DONE ==> 0 <= \result.slot < m->top &&
+    ensures REQ_FREE_handle_adopted: \result.kind == ASHLAR_STEP_DONE ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
       m->generation[\result.slot] == \result.generation;
     ensures REQ_FRAME_adopt: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
@@ -331,7 +331,7 @@ static struct ashlar_step out_of_memory(struct ashlar_manager *m)
       \result.address % 512 == 0 && \result.bytes % 512 == 0;
     ensures REQ_FRAME_serve: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, slot);
     ensures REQ_ATOMIC_serve: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
-    ensures REQ_CAPACITY_serve: \result.kind == ASHLAR_STEP_ERROR ==> m->top == ASHLAR_SLOTS && m->spare_count < 1;
+    ensures REQ_CAPACITY_slots_serve: \result.kind == ASHLAR_STEP_ERROR ==> m->top == ASHLAR_SLOTS && m->spare_count < 1;
 */
 static struct ashlar_step serve(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
                                 uint64_t size)
@@ -372,6 +372,7 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
     return serve(m, slot, bytes, size);
   }
   segment = ashlar_segment_size(size, m->config.large_segment_size);
+  //@ assert granule: m->config.large_segment_size % ASHLAR_GRANULE == 0 && segment % ASHLAR_GRANULE == 0;
   if (!ashlar_block_reserve(m, 1 + ashlar_should_split(list / ASHLAR_STREAMS, segment, size,
                                                        m->config.max_split_size))) {
     return error_of(ASHLAR_ERROR_CAPACITY);

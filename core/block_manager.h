@@ -132,9 +132,9 @@ int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key);
       m->generation[\result.slot] == \result.generation;
     ensures REQ_FRAME_allocate: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
     ensures REQ_ATOMIC_allocate: \result.kind != ASHLAR_STEP_DONE ==> blocks_kept(\old(*m), *m);
-    ensures REQ_LADDER_asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) &&
+    ensures REQ_LADDER_device_asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) &&
       \result.bytes == m->request.segment && m->request.bytes == bytes;
-    ensures REQ_CAPACITY_allocate: \result.status == ASHLAR_ERROR_CAPACITY ==>
+    ensures REQ_CAPACITY_slots_allocate: \result.status == ASHLAR_ERROR_CAPACITY ==>
       m->top == ASHLAR_SLOTS && m->spare_count < 2;
 */
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream);
@@ -160,12 +160,12 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m);
     ENSURES_MANAGER
     ensures REQ_FRAME_resume: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
     ensures REQ_ATOMIC_resume: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
-    ensures REQ_SIZE_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
+    ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
       \old(m->request.bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
     ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
       m->generation[\result.slot] == \result.generation;
-    ensures REQ_LADDER_asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) &&
+    ensures REQ_LADDER_device_asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) &&
       \result.bytes == m->request.segment;
 */
 struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome,
@@ -204,7 +204,7 @@ enum ashlar_status ashlar_free(struct ashlar_manager *m, int32_t slot, uint32_t 
     ensures REQ_FREE_done: \result == ASHLAR_OK ==> \exists integer j; 0 <= j < \old(m->top) &&
       \old(*m).state[j] == ASHLAR_ALLOCATED && \old(*m).addr[j] == address && m->state[j] != ASHLAR_ALLOCATED &&
       others_kept(\old(*m), *m, j);
-    ensures REQ_FREE_unknown: \result == ASHLAR_ERROR_UNKNOWN_ADDRESS ==> \forall integer j; 0 <= j < m->top ==>
+    ensures REQ_FREE_address_unknown: \result == ASHLAR_ERROR_UNKNOWN_ADDRESS ==> \forall integer j; 0 <= j < m->top ==>
       m->state[j] == ASHLAR_ALLOCATED ==> m->addr[j] != address;
     ensures REQ_FREE_exact: \old(m->request.phase) == ASHLAR_PHASE_IDLE ==>
       \result == ASHLAR_OK || \result == ASHLAR_ERROR_UNKNOWN_ADDRESS;
@@ -218,7 +218,7 @@ enum ashlar_status ashlar_free_address(struct ashlar_manager *m, uint64_t addres
     assigns \nothing;
     ensures REQ_FREE_found: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
       m->addr[\result] == address;
-    ensures REQ_FREE_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
+    ensures REQ_FREE_found_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
       m->state[j] == ASHLAR_ALLOCATED ==> m->addr[j] != address;
 */
 int32_t ashlar_find(const struct ashlar_manager *m, uint64_t address);

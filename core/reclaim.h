@@ -16,7 +16,7 @@
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_LADDER_first: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
-    ensures REQ_LADDER_none: \result == -1 ==> nothing_to_release(*m);
+    ensures REQ_LADDER_all_none: \result == -1 ==> nothing_to_release(*m);
 */
 int32_t ashlar_reclaim_first(const struct ashlar_manager *m);
 

@@ -68,6 +68,7 @@ int32_t ashlar_pool_class(uint64_t size);
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_SIZE_segment_enough: size <= \result;
+    ensures REQ_SIZE_segment_granule: large_segment % ASHLAR_GRANULE == 0 ==> \result % ASHLAR_GRANULE == 0;
     ensures REQ_SIZE_segment_small: size <= ASHLAR_SMALL_LIMIT ==> \result == ASHLAR_SMALL_SEGMENT;
     ensures REQ_SIZE_segment_medium: ASHLAR_SMALL_LIMIT < size < ASHLAR_LARGE_EXACT ==> \result == large_segment;
     ensures REQ_SIZE_segment_large: ASHLAR_LARGE_EXACT <= size ==> rounds_up_to(\result, size, ASHLAR_LARGE_STEP);
