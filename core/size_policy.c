@@ -131,9 +131,9 @@ int ashlar_may_serve(uint64_t want, uint64_t size, uint64_t limit, uint64_t slac
   return want < limit ? size < limit : size - want < slack;
 }
 
-int ashlar_should_split(int32_t pool, uint64_t size, uint64_t want, uint64_t limit)
+int ashlar_should_split(int32_t pool, uint64_t whole, uint64_t want, uint64_t limit)
 {
-  uint64_t rest = size - want;
+  uint64_t rest = whole - want;
   if (pool == ASHLAR_POOL_SMALL) {
     return rest >= ASHLAR_GRANULE;
   }

@@ -84,14 +84,14 @@ uint64_t ashlar_segment_size(uint64_t size, uint64_t large_segment);
 */
 int ashlar_may_serve(uint64_t want, uint64_t size, uint64_t limit, uint64_t slack);
 
-/* 1 where the rest of a block of `size` bytes behind a request of `want` bytes becomes a block of its own. */
-/*@ requires want <= size;
+/* 1 where the rest of a block of `whole` bytes behind a request of `want` bytes becomes a block of its own. */
+/*@ requires want <= whole;
     requires pool == ASHLAR_POOL_SMALL || pool == ASHLAR_POOL_LARGE;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_SIZE_split: \result != 0 <==> splits_off(pool, size, want, limit);
+    ensures REQ_SIZE_split: \result != 0 <==> splits_off(pool, whole, want, limit);
     ensures bool: \result == 0 || \result == 1;
 */
-int ashlar_should_split(int32_t pool, uint64_t size, uint64_t want, uint64_t limit);
+int ashlar_should_split(int32_t pool, uint64_t whole, uint64_t want, uint64_t limit);
 
 #endif
