@@ -198,7 +198,9 @@ static struct ashlar_step release(struct ashlar_manager *m, int32_t slot)
     assigns ASSIGNS_SEGMENT, m->device_frees, m->request.phase, m->alloc_retries;
     ENSURES_MANAGER
     RELEASE_STEP
-    ensures REQ_LADDER_everything: \result.kind != ASHLAR_STEP_RELEASE ==> nothing_to_release(*m);
+    ensures REQ_LADDER_everything: \result.kind != ASHLAR_STEP_RELEASE ==>
+      \forall integer j; 0 <= j < m->top ==> !whole_free(*m, j);
+    ensures REQ_LADDER_all_listed: \result.kind != ASHLAR_STEP_RELEASE ==> nothing_to_release(*m);
 */
 static struct ashlar_step release_all(struct ashlar_manager *m)
 {
