@@ -2,6 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/size_policy.h"
 
+/* What the proofs of this file use. */
+/*@
+  lemma pow2_plus_9: \forall integer j; 0 <= j ==> pow2(j + 9) == 512 * pow2(j);
+  lemma pow2_21: pow2(21) == 2097152;
+  lemma multiple_quotient: \forall integer n, q; 0 < q ==> multiple((n / q) * q, q);
+*/
+
 uint32_t ashlar_division_row(uint64_t bytes)
 {
   uint32_t row = 0;
@@ -112,7 +119,7 @@ uint64_t ashlar_round_size(uint64_t bytes, uint32_t d)
 
 int32_t ashlar_pool_class(uint64_t size)
 {
-  return size <= ASHLAR_SMALL_LIMIT ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+  return size <= ASHLAR_SMALL_LIMIT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
 }
 
 uint64_t ashlar_segment_size(uint64_t size, uint64_t large_segment)
@@ -134,7 +141,7 @@ int ashlar_may_serve(uint64_t want, uint64_t size, uint64_t limit, uint64_t slac
 int ashlar_should_split(int32_t pool, uint64_t whole, uint64_t want, uint64_t limit)
 {
   uint64_t rest = whole - want;
-  if (pool == ASHLAR_POOL_SMALL) {
+  if (pool == ASHLAR_CLASS_SMALL) {
     return rest >= ASHLAR_GRANULE;
   }
   return want < limit && rest > ASHLAR_SMALL_LIMIT;
