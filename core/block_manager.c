@@ -107,12 +107,6 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool)
 
 /* --- requests --- */
 
-/* The faithful policy admits one request at a time. */
-static int is_busy(const struct ashlar_manager *m)
-{
-  return m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0;
-}
-
 /*@ requires \valid(m); REQUIRES_MANAGER
     terminates \true; exits \false;
     assigns \nothing;
@@ -128,7 +122,7 @@ static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
 /* Why a request is refused before its first step. */
 static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes, int32_t stream)
 {
-  if (is_busy(m)) {
+  if (ashlar_ladder_busy(m)) {
     return ASHLAR_ERROR_BUSY;
   }
   if (!ashlar_stream_live(m, stream)) {
@@ -185,14 +179,6 @@ static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashla
   return request;
 }
 
-/* Deferred blocks go on where the caller is outside a capture. */
-static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
-{
-  if (!ashlar_ladder_in_capture(m, caller.stream)) {
-    ashlar_pending_go_on(m);
-  }
-}
-
 static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request request)
 {
   int32_t number = unused_request(m);
@@ -232,7 +218,7 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
   request.bytes = bytes;
   request.size = size;
   request.growable = is_growable(m, request.home);
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   return start(m, request);
 }
 
@@ -240,7 +226,7 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
                                             struct ashlar_caller caller)
 {
   int32_t home = -1;
-  if (is_busy(m)) {
+  if (ashlar_ladder_busy(m)) {
     return ashlar_step_error(ASHLAR_ERROR_BUSY);
   }
   if (m->in_flight >= ASHLAR_REQUESTS) {
@@ -252,7 +238,7 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
     }
     home = ashlar_home(pool, ASHLAR_CLASS_SMALL, 0);
   }
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   return start(m, request_of(ASHLAR_RUNG_EMPTY_WAIT, home, caller));
 }
 
@@ -297,7 +283,7 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
     return ashlar_step_of(ASHLAR_STEP_DONE);
   }
   (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   size = rounded(m, bytes);
   home = home_of(m, size, stream, caller);
   slot = block_around(m, home, address, size);

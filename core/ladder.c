@@ -10,6 +10,18 @@ int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stre
   return ashlar_stream_live(m, caller_stream) && m->stream_captured[caller_stream] != 0;
 }
 
+int ashlar_ladder_busy(const struct ashlar_manager *m)
+{
+  return m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0;
+}
+
+void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream)
+{
+  if (!ashlar_ladder_in_capture(m, caller_stream)) {
+    ashlar_pending_go_on(m);
+  }
+}
+
 /* Whether a request in flight is for a pool. */
 static int is_wanted(const struct ashlar_manager *m, int32_t pool)
 {
@@ -28,7 +40,7 @@ void ashlar_ladder_end_pools(struct ashlar_manager *m)
 {
   const struct ashlar_counter nothing = {0, 0, 0, 0};
   int32_t pool = 1;
-  while (pool < ASHLAR_POOL_NUMBERS) {
+  while (pool <= m->pool_top) {
     if (m->pool_state[pool] == ASHLAR_POOL_FREEABLE && !is_wanted(m, pool) &&
         ashlar_pool_end(m, pool) == ASHLAR_OK) {
       m->pool_reserved[pool] = nothing; /* the number may come again, for another pool */
@@ -168,7 +180,7 @@ static struct ashlar_step search_lenders(struct ashlar_manager *m, int32_t reque
   return pass_on(m, request);
 }
 
-/* Asks for what growing needs next; `grown`: a run is mapped, and the request served; else the rung is over. */
+/* Asks for what growing needs next; once a run is mapped the request is served, and once it is undone the rung is over. */
 static struct ashlar_step grow(struct ashlar_manager *m, int32_t request)
 {
   int32_t home = m->request[request].home;

@@ -13,6 +13,12 @@
 /* Whether the caller of a stream is in a capture: the stream takes requests and is captured. O(1). */
 int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stream);
 
+/* Whether calls that change blocks are refused: the faithful policy admits one request at a time. O(1). */
+int ashlar_ladder_busy(const struct ashlar_manager *m);
+
+/* Deferred blocks go on where the caller is outside a capture. */
+void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream);
+
 /* Goes on with a request, from its rung on, up to the next step. */
 struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request);
 
