@@ -281,6 +281,44 @@ static int32_t take_unmapped(struct ashlar_manager *m, int32_t slot, uint64_t be
   return block;
 }
 
+/* Takes a part of an unmapped block; what is before and behind stays unmapped. Slot of the part. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires unmapped: 0 <= slot < m->top && m->state[slot] == ASHLAR_UNMAPPED;
+    requires part: is_part(m->addr[slot], m->size[slot], address, size);
+    requires spare: parts_beside(m->addr[slot], m->size[slot], address, size) <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS;
+    ENSURES_STATE ENSURES_LISTED
+    ENSURES_CUT_OUT
+*/
+static int32_t cut_unmapped(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size)
+{
+  //@ ghost ashlar_blocks_open(m);
+  slot = take_unmapped(m, slot, address - m->addr[slot]);
+  ashlar_growth_shorten(m, slot, size);
+  return slot;
+}
+
+/* The same of a free block. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires entered: m->entered[slot] <= m->pool_searches[m->home[slot] / ASHLAR_STREAMS];
+    requires part: is_part(m->addr[slot], m->size[slot], address, size);
+    requires spare: parts_beside(m->addr[slot], m->size[slot], address, size) <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ALL(entered);
+    ENSURES_STATE ENSURES_LISTED
+    ENSURES_CUT_OUT
+*/
+static int32_t cut_free(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size)
+{
+  //@ ghost ashlar_blocks_open(m);
+  uint64_t entered = m->entered[slot];
+  slot = ashlar_allocation_take_from(m, slot, address - m->addr[slot]);
+  ashlar_allocation_shorten(m, slot, size, entered);
+  return slot;
+}
+
 /* A part of an unmapped block is free, and what is before and behind stays unmapped. Slot of the block that has it. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires unmapped: 0 <= slot < m->top && m->state[slot] == ASHLAR_UNMAPPED;
@@ -294,9 +332,7 @@ static int32_t take_unmapped(struct ashlar_manager *m, int32_t slot, uint64_t be
 static int32_t map_part(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size)
 {
   //@ ghost ashlar_whole_open(m);
-  //@ ghost ashlar_blocks_open(m);
-  slot = take_unmapped(m, slot, address - m->addr[slot]);
-  ashlar_growth_shorten(m, slot, size);
+  slot = cut_unmapped(m, slot, address, size);
   slot = ashlar_block_release(m, slot, ASHLAR_FREE);
   //@ ghost ashlar_blocks_open(m);
   m->entered[slot] = searches(m, slot);
@@ -317,10 +353,7 @@ static int32_t map_part(struct ashlar_manager *m, int32_t slot, uint64_t address
 static int32_t unmap_part(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size)
 {
   //@ ghost ashlar_whole_open(m);
-  //@ ghost ashlar_blocks_open(m);
-  uint64_t entered = m->entered[slot];
-  slot = ashlar_allocation_take_from(m, slot, address - m->addr[slot]);
-  ashlar_allocation_shorten(m, slot, size, entered);
+  slot = cut_free(m, slot, address, size);
   slot = ashlar_block_release(m, slot, ASHLAR_UNMAPPED);
   //@ ghost ashlar_whole_close(m);
   return slot;

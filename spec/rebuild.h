@@ -74,6 +74,12 @@
     \result.status == ASHLAR_ERROR_SLOT || \result.status == ASHLAR_ERROR_RANGE || \
     \result.status == ASHLAR_ERROR_CAPACITY; \
   ensures REQ_ATOMIC_part: \result.status != ASHLAR_OK ==> \result.slot == -1 && *m == \old(*m);
+#define ENSURES_CUT_OUT \
+  ensures taken: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN && m->addr[\result] == address && \
+    m->size[\result] == size && m->home[\result] == \old(m->home[slot]) && \
+    m->growable[\result] == \old(m->growable[slot]); \
+  ensures new: !is_had(\old(*m), \result); \
+  ensures REQ_FRAME_cut_out: others_kept(\old(*m), *m, \result);
 #define ENSURES_REMADE(STATE) \
   ensures remade: 0 <= \result < m->top && m->state[\result] == STATE && m->addr[\result] <= address && \
     address + size <= m->addr[\result] + m->size[\result] && m->home[\result] == \old(*m).home[slot] && \
