@@ -277,11 +277,11 @@ enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot)
     assigns ASSIGNS_RESERVE, ASSIGNS_ALLOCATION;
     ENSURES_CALL
     ENSURES_PART(ASHLAR_FREE)
-    ensures REQ_SIZE_request_fits: \result.status == ASHLAR_OK ==> requested <= size;
-    ensures REQ_BESTFIT_exactly_given: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top &&
+    ensures REQ_SIZE_enough_placed: \result.status == ASHLAR_OK ==> requested <= size;
+    ensures REQ_SIZE_enough_exactly: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == address && m->size[\result.slot] == size &&
       m->requested[\result.slot] == requested && m->home[\result.slot] == \old(*m).home[slot];
-    ensures REQ_DISJOINT_new: \result.status == ASHLAR_OK ==> \result.slot < \old(m->top) ==>
+    ensures REQ_DISJOINT_blocks_new: \result.status == ASHLAR_OK ==> \result.slot < \old(m->top) ==>
       !is_had(\old(*m), \result.slot);
     ensures REQ_FRAME_place: had_kept(\old(*m), *m, \result.slot);
 */
@@ -297,7 +297,7 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
     ensures REQ_ATOMIC_busy_resize: 0 < \old(m->in_flight) ==> \result == ASHLAR_ERROR_BUSY;
     ensures slot: \result == ASHLAR_OK ==> 0 <= slot < \old(m->top) && \old(*m).state[slot] == ASHLAR_ALLOCATED;
     ensures REQ_ATOMIC_resize: \result != ASHLAR_OK ==> *m == \old(*m);
-    ensures REQ_SIZE_resized: \result == ASHLAR_OK ==> m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
+    ensures REQ_SIZE_enough_resized: \result == ASHLAR_OK ==> m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
       m->addr[slot] == \old(*m).addr[slot] && m->requested[slot] == \old(*m).requested[slot] &&
       m->requested[slot] <= size;
     ensures REQ_FRAME_resize: had_kept(\old(*m), *m, slot);

@@ -87,7 +87,7 @@ static struct ashlar_saved saved_of(const struct ashlar_manager *m, int32_t slot
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_CHECKPOINT_count: \result == blocks_in(m->state, m->home, pool, allocated, m->top);
+    ensures REQ_CHECKPOINT_save_count: \result == blocks_in(m->state, m->home, pool, allocated, m->top);
     ensures range: 0 <= \result <= m->top;
 */
 static int32_t count_blocks(const struct ashlar_manager *m, int32_t pool, int allocated)

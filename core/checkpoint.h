@@ -48,7 +48,7 @@ struct ashlar_restored {
     ensures REQ_CHECKPOINT_save_pending: \result.status == ASHLAR_ERROR_PENDING ==> !pool_settled(*m, pool);
     ensures REQ_CHECKPOINT_save_counted: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_CAPACITY ==>
       pool_settled(*m, pool) && \result.count == blocks_in(m->state, m->home, pool, 0, m->top);
-    ensures REQ_CAPACITY_save: \result.status == ASHLAR_ERROR_CAPACITY ==> room < \result.count;
+    ensures REQ_CAPACITY_others_save: \result.status == ASHLAR_ERROR_CAPACITY ==> room < \result.count;
     ensures room: \result.status == ASHLAR_OK ==> \result.count <= room;
     ensures status: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_BUSY ||
       \result.status == ASHLAR_ERROR_POOL || \result.status == ASHLAR_ERROR_PENDING ||

@@ -466,8 +466,10 @@ enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot)
     ENSURES_WHOLE
     ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
       m->size[\result] == size && m->requested[\result] == requested && m->home[\result] == \old(m->home[slot]);
-    ensures REQ_DISJOINT_new: !is_had(\old(*m), \result);
+    ensures REQ_DISJOINT_blocks_new: !is_had(\old(*m), \result);
     ensures REQ_FRAME_place: others_kept(\old(*m), *m, \result);
+    ensures REQ_LIFETIME_once_placed: m->references[\result] == 1 && \forall integer j; 0 <= j < m->top ==>
+      j != \result ==> m->references[j] == \old(*m).references[j];
 */
 static int32_t take_part(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
                          uint64_t requested)
@@ -509,6 +511,7 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
     ensures resized: m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
       m->addr[slot] == \old(m->addr[slot]) && m->requested[slot] == \old(m->requested[slot]);
     ensures REQ_FRAME_resize: others_kept(\old(*m), *m, slot);
+    ensures REQ_LIFETIME_once_resized: \forall integer j; 0 <= j < m->top ==> m->references[j] == \old(*m).references[j];
 */
 static void resize(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {

@@ -36,8 +36,10 @@
     (\forall integer j; a.top <= j < b.top ==> j != but ==> !is_had(b, j));
 */
 // clang-format off
-#define REQUIRES_CALL requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires) REQUESTS_INVARIANT(requires)
-#define ENSURES_CALL ensures whole: WHOLE_STATE; SETTINGS_INVARIANT(ensures) REQUESTS_INVARIANT(ensures)
+#define CALL_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K) \
+  K REQ_LIFETIME_once_count: blocks_referenced(m->top, m->state, m->references);
+#define REQUIRES_CALL requires \valid(m); CALL_INVARIANT(requires)
+#define ENSURES_CALL CALL_INVARIANT(ensures)
 #define ROOM_OF(M) ((M).spare_count + ASHLAR_SLOTS - (M).top)
 #define ASSIGNS_SEGMENT_ADDED ASSIGNS_RESERVE, ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, m->segments_created, \
   ASSIGNS_SEGMENT_COUNTS, ALL(entered)
@@ -46,7 +48,7 @@
   ensures REQ_ATOMIC_busy_add: \result.status == ASHLAR_ERROR_BUSY <==> 0 < \old(m->in_flight); \
   ensures REQ_STREAM_gone_add: \old(m->in_flight) == 0 ==> \
     (\result.status == ASHLAR_ERROR_STREAM <==> !is_stream(\old(*m), stream)); \
-  ensures REQ_POOL_add: \result.status == ASHLAR_ERROR_POOL ==> pool != 0 && !has_pool(\old(*m), pool); \
+  ensures REQ_POOL_apart_refused: \result.status == ASHLAR_ERROR_POOL ==> pool != 0 && !has_pool(\old(*m), pool); \
   ensures range: \result.status == ASHLAR_ERROR_RANGE ==> !placeable(address, size, class); \
   ensures REQ_CAPACITY_slots_add: \result.status == ASHLAR_ERROR_CAPACITY ==> ROOM_OF(\old(*m)) < 1 || \
     UINT64_MAX < all_bytes(\old(*m).bytes) + size || \old(m->segments_created) == UINT64_MAX; \
@@ -54,7 +56,7 @@
     \result.status == ASHLAR_ERROR_STREAM || \result.status == ASHLAR_ERROR_POOL || \
     \result.status == ASHLAR_ERROR_RANGE || \result.status == ASHLAR_ERROR_CAPACITY; \
   ensures REQ_ATOMIC_add: \result.status != ASHLAR_OK ==> \result.slot == -1 && *m == \old(*m); \
-  ensures REQ_DISJOINT_add: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top && \
+  ensures REQ_DISJOINT_blocks_added: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top && \
     m->addr[\result.slot] == address && m->size[\result.slot] == size && placeable(address, size, class); \
   ensures REQ_POOL_apart_add: \result.status == ASHLAR_OK ==> m->home[\result.slot] == \
     (pool * ASHLAR_CLASSES + class) * ASHLAR_STREAMS + stream && (pool == 0 || has_pool(*m, pool)); \
