@@ -249,6 +249,38 @@ static enum ashlar_status part_refusal(const struct ashlar_manager *m, int32_t s
                                                                        : ASHLAR_OK;
 }
 
+/* Cuts a taken block after `before` bytes; they are unmapped. Slot of the rest, which is taken. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->growable[slot] == 1;
+    requires front: 0 <= m->prev[slot] ==> m->state[m->prev[slot]] != ASHLAR_UNMAPPED;
+    requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_UNMAPPED;
+    requires inside: before % 512 == 0 && 0 < before < m->size[slot];
+    requires spare: 0 < m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS;
+    ENSURES_STATE ENSURES_LISTED
+    ensures rest: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN &&
+      m->addr[\result] == \old(m->addr[slot]) + before && m->size[\result] == \old(m->size[slot]) - before &&
+      m->home[\result] == \old(m->home[slot]) && m->growable[\result] == 1;
+    ensures new: \old(*m).state[\result] == ASHLAR_UNUSED;
+    ensures unmapped: m->state[slot] == ASHLAR_UNMAPPED;
+    ensures after: 0 <= m->next[\result] ==> m->state[m->next[\result]] != ASHLAR_UNMAPPED;
+    ensures spare: m->spare_count == \old(m->spare_count) - 1;
+    ensures REQ_FRAME_cut_front: \forall integer j; 0 <= j < m->top ==> j != slot ==> j != \result ==>
+      m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j];
+*/
+static int32_t cut_front(struct ashlar_manager *m, int32_t slot, uint64_t before)
+{
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_map_open(m);
+  int32_t rest = ashlar_block_cut(m, slot, before);
+  /*@ assert starts: \forall integer j; 0 <= j < m->top ==> m->in_map[j] == 1 ==>
+        m->addr[j] == \at(m->addr[j], Pre); */
+  //@ ghost ashlar_map_close(m);
+  ashlar_block_put_unmapped(m, slot);
+  return rest;
+}
+
 /* Takes what an unmapped block has from `before` bytes on; what is before stays unmapped. Slot of the block taken. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires unmapped: 0 <= slot < m->top && m->state[slot] == ASHLAR_UNMAPPED;
@@ -268,17 +300,13 @@ static enum ashlar_status part_refusal(const struct ashlar_manager *m, int32_t s
 static int32_t take_unmapped(struct ashlar_manager *m, int32_t slot, uint64_t before)
 {
   //@ ghost ashlar_blocks_open(m);
-  //@ ghost ashlar_map_open(m);
-  int32_t block = slot;
   //@ assert behind: 0 <= m->next[slot] ==> m->next[slot] != slot && m->state[m->next[slot]] != ASHLAR_UNMAPPED;
   //@ assert front: 0 <= m->prev[slot] ==> m->prev[slot] != slot && m->state[m->prev[slot]] != ASHLAR_UNMAPPED;
   ashlar_block_take(m, slot);
   if (before > 0) {
-    block = ashlar_block_cut(m, slot, before);
-    ashlar_block_put_unmapped(m, slot);
-    //@ ghost ashlar_map_close(m);
+    slot = cut_front(m, slot, before);
   }
-  return block;
+  return slot;
 }
 
 /* Takes a part of an unmapped block; what is before and behind stays unmapped. Slot of the part. */
@@ -480,6 +508,32 @@ static int32_t take_part(struct ashlar_manager *m, int32_t slot, uint64_t addres
   return slot;
 }
 
+/* The same with the spare slots that it needs. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires part: is_part(m->addr[slot], m->size[slot], address, size);
+    requires room: parts_beside(m->addr[slot], m->size[slot], address, size) <= ROOM_OF(*m);
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE, ASSIGNS_ALLOCATION;
+    ENSURES_WHOLE
+    ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
+      m->size[\result] == size && m->requested[\result] == requested && m->home[\result] == \old(m->home[slot]);
+    ensures REQ_DISJOINT_blocks_new: \result < \old(m->top) ==> !is_had(\old(*m), \result);
+    ensures REQ_FRAME_place: others_kept(\old(*m), *m, \result);
+    ensures fresh: \old(m->top) <= m->top && \forall integer j; \old(m->top) <= j < m->top ==> j != \result ==>
+      m->state[j] == ASHLAR_UNUSED || m->state[j] == ASHLAR_FREE || m->state[j] == ASHLAR_UNMAPPED;
+    ensures REQ_LIFETIME_once_placed: m->references[\result] == 1 && \forall integer j; 0 <= j < m->top ==>
+      j != \result ==> m->references[j] == \old(*m).references[j];
+*/
+static int32_t place(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
+                     uint64_t requested)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  reserve(m, slots_beside(m, slot, address, size));
+  return take_part(m, slot, address, size, requested);
+}
+
 struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address,
                                            uint64_t size, uint64_t requested)
 {
@@ -491,8 +545,7 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
     return placement(status, -1);
   }
   //@ ghost idle_open(m);
-  reserve(m, slots_beside(m, slot, address, size));
-  slot = take_part(m, slot, address, size, requested);
+  slot = place(m, slot, address, size, requested);
   //@ ghost idle_close(m);
   return placement(ASHLAR_OK, slot);
 }
@@ -518,6 +571,32 @@ static void resize(struct ashlar_manager *m, int32_t slot, uint64_t size)
   //@ ghost ashlar_whole_open(m);
   ashlar_allocation_resize(m, slot, size);
   //@ ghost ashlar_whole_close(m);
+}
+
+/* The same with a spare slot, where it needs one. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    requires inside: 0 < size && size % 512 == 0 &&
+      (size <= m->size[slot] || (0 <= m->next[slot] && m->state[m->next[slot]] == ASHLAR_FREE &&
+        size <= m->size[slot] + m->size[m->next[slot]]));
+    requires needed: 0 <= needed <= 1 && needed <= ROOM_OF(*m) && (size < m->size[slot] ==>
+      (0 <= m->next[slot] && m->state[m->next[slot]] == ASHLAR_FREE) || 0 < needed);
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE, ASSIGNS_ALLOCATION;
+    ENSURES_WHOLE
+    ensures resized: m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
+      m->addr[slot] == \old(m->addr[slot]) && m->requested[slot] == \old(m->requested[slot]);
+    ensures REQ_FRAME_resize: others_kept(\old(*m), *m, slot);
+    ensures fresh: \old(m->top) <= m->top && \forall integer j; \old(m->top) <= j < m->top ==>
+      m->state[j] == ASHLAR_UNUSED || m->state[j] == ASHLAR_FREE || m->state[j] == ASHLAR_UNMAPPED;
+    ensures REQ_LIFETIME_once_resized: \forall integer j; 0 <= j < m->top ==> m->references[j] == \old(*m).references[j];
+*/
+static void move_end(struct ashlar_manager *m, int32_t slot, uint64_t size, int32_t needed)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  reserve(m, needed);
+  resize(m, slot, size);
 }
 
 /* Whether the block behind one is free. */
@@ -554,8 +633,7 @@ enum ashlar_status ashlar_resize(struct ashlar_manager *m, int32_t slot, uint64_
   if (ashlar_reclaim_room(m) < needed) {
     return ASHLAR_ERROR_CAPACITY;
   }
-  reserve(m, needed);
-  resize(m, slot, size);
+  move_end(m, slot, size, needed);
   //@ ghost idle_close(m);
   return ASHLAR_OK;
 }
