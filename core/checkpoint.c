@@ -50,7 +50,7 @@ static enum ashlar_status settled(const struct ashlar_manager *m, int32_t pool)
     requires mapped: 0 <= slot < m->top && is_mapped(*m, slot);
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_CHECKPOINT_save_block: is_entry(*m, \result, slot);
+    ensures REQ_CHECKPOINT_save_block: ENTRY_OF(\result, slot);
 */
 static struct ashlar_saved saved_of(const struct ashlar_manager *m, int32_t slot)
 {
@@ -77,7 +77,7 @@ static struct ashlar_saved saved_of(const struct ashlar_manager *m, int32_t slot
   */
   while (use != -1) {
     int32_t stream = m->use_stream[use];
-    saved.use[stream / 64] |= UINT64_C(1) << (stream % 64);
+    saved.use[stream / 64] |= UINT64_C(0x8000000000000000) >> (63 - stream % 64);
     use = m->use_more[use];
   }
   return saved;
@@ -117,12 +117,12 @@ static int32_t count_blocks(const struct ashlar_manager *m, int32_t pool, int al
     requires head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED;
     requires room: 0 <= count <= room && \valid(saved + (0 .. room - 1));
     requires entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top && is_mapped(*m, i) &&
-      in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && is_entry(*m, saved[k], i);
+      in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
     terminates \true; exits \false;
     assigns saved[count .. room - 1];
     ensures count: count <= \result <= room;
     ensures REQ_CHECKPOINT_save_entries: \forall integer k; 0 <= k < \result ==> \exists integer i; 0 <= i < m->top &&
-      is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && is_entry(*m, saved[k], i);
+      is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
 */
 static int32_t record_segment(const struct ashlar_manager *m, int32_t head,
                               struct ashlar_saved *saved, int32_t count, int32_t room)
@@ -134,7 +134,7 @@ static int32_t record_segment(const struct ashlar_manager *m, int32_t head,
         m->home[slot] == m->home[head]);
       loop invariant count: \at(count, Pre) <= count <= room;
       loop invariant entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top &&
-        is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && is_entry(*m, saved[k], i);
+        is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
       loop assigns slot, count, saved[\at(count, Pre) .. room - 1];
       loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
   */
@@ -155,7 +155,7 @@ static int32_t record_segment(const struct ashlar_manager *m, int32_t head,
     assigns saved[0 .. room - 1];
     ensures count: 0 <= \result <= room;
     ensures REQ_CHECKPOINT_save_entries: \forall integer k; 0 <= k < \result ==> \exists integer i; 0 <= i < m->top &&
-      is_mapped(*m, i) && in_pool(*m, pool, i) && is_entry(*m, saved[k], i);
+      is_mapped(*m, i) && in_pool(*m, pool, i) && ENTRY_OF(saved[k], i);
 */
 static int32_t record_all(const struct ashlar_manager *m, int32_t pool, struct ashlar_saved *saved,
                           int32_t room)
@@ -167,7 +167,7 @@ static int32_t record_all(const struct ashlar_manager *m, int32_t pool, struct a
   /*@ loop invariant head: 0 <= head <= m->top;
       loop invariant count: 0 <= count <= room;
       loop invariant entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top &&
-        is_mapped(*m, i) && in_pool(*m, pool, i) && is_entry(*m, saved[k], i);
+        is_mapped(*m, i) && in_pool(*m, pool, i) && ENTRY_OF(saved[k], i);
       loop assigns head, count, saved[0 .. room - 1];
       loop variant m->top - head;
   */
@@ -359,8 +359,7 @@ static int is_used(const struct ashlar_manager *m, int32_t pool)
     terminates \true; exits \false;
     assigns \nothing;
     ensures slot: -1 <= \result < m->top && (\result != -1 ==> is_mapped(*m, \result));
-    ensures REQ_CHECKPOINT_restore_fits: \result != -1 ==> is_sound(saved, pool) && marks_live(*m, saved) &&
-      is_backed(*m, saved.home, m->base[\result], saved.address, saved.address + saved.size);
+    ensures REQ_CHECKPOINT_restore_fits: \result != -1 ==> is_fit(*m, saved, pool);
 */
 static int32_t fit(const struct ashlar_manager *m, int32_t pool, struct ashlar_saved saved,
                    int32_t first)
@@ -383,8 +382,7 @@ static int32_t fit(const struct ashlar_manager *m, int32_t pool, struct ashlar_s
     ensures status: \result == ASHLAR_OK || \result == ASHLAR_ERROR_MISFIT || \result == ASHLAR_ERROR_USES ||
       \result == ASHLAR_ERROR_PENDING || \result == ASHLAR_ERROR_CAPACITY;
     ensures REQ_CHECKPOINT_restore_fits: \result == ASHLAR_OK ==> \forall integer k; 0 <= k < count ==>
-      is_sound(saved[k], pool) && marks_live(*m, saved[k]) && \exists integer i; 0 <= i < m->top &&
-      is_backed(*m, saved[k].home, m->base[i], saved[k].address, saved[k].address + saved[k].size);
+      is_fit(*m, saved[k], pool);
     ensures REQ_CHECKPOINT_restore_unused: \result == ASHLAR_OK ==> pool_unused(*m, pool);
     ensures REQ_CAPACITY_slots_restored: \result == ASHLAR_OK ==>
       2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS <= ROOM_OF(*m);
@@ -398,14 +396,13 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   int32_t i = 0;
   int32_t slot = -1;
   int32_t records = m->use_spare_count + (ASHLAR_USES - m->use_top);
+  int32_t needed;
   int32_t slots = ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
   /*@ loop invariant i: 0 <= i <= count;
       loop invariant slot: -1 <= slot < m->top;
       loop invariant records: 0 <= records <= ASHLAR_USES;
-      loop invariant fits: \forall integer k; 0 <= k < i ==> is_sound(saved[k], pool) && marks_live(*m, saved[k]) &&
-        \exists integer j; 0 <= j < m->top &&
-        is_backed(*m, saved[k].home, m->base[j], saved[k].address, saved[k].address + saved[k].size);
-      loop assigns i, slot, records;
+      loop invariant fits: \forall integer k; 0 <= k < i ==> is_fit(*m, saved[k], pool);
+      loop assigns i, slot, needed, records;
       loop variant count - i;
   */
   while (i < count) {
@@ -413,10 +410,11 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
     if (slot == -1) {
       return ASHLAR_ERROR_MISFIT;
     }
-    if (records_of(saved[i]) > records) {
+    needed = records_of(saved[i]);
+    if (needed > records) {
       return ASHLAR_ERROR_USES;
     }
-    records -= records_of(saved[i]);
+    records -= needed;
     i++;
   }
   if (is_used(m, pool)) {
@@ -645,7 +643,7 @@ static int32_t rebuild(struct ashlar_manager *m, struct ashlar_saved saved, int3
     ENSURES_WHOLE
     ensures count: 0 <= \result <= count;
     ensures REQ_CHECKPOINT_restore_done: \forall integer k; 0 <= k < count ==> saved[k].allocated != 0 ==>
-      \exists integer j; 0 <= j < m->top && is_entry(*m, saved[k], j);
+      \exists integer j; 0 <= j < m->top && ENTRY_OF(saved[k], j);
     ensures REQ_FRAME_rebuild: foreign_kept(\old(*m), *m, pool);
 */
 static int32_t rebuild_all(struct ashlar_manager *m, int32_t pool, const struct ashlar_saved *saved,
@@ -661,7 +659,7 @@ static int32_t rebuild_all(struct ashlar_manager *m, int32_t pool, const struct 
       loop invariant frame: foreign_kept(\at(*m, Pre), *m, pool);
       loop invariant there: \forall integer k; i <= k < count ==> is_there(*m, saved[k]);
       loop invariant done: \forall integer k; 0 <= k < i ==> saved[k].allocated != 0 ==>
-        \exists integer j; 0 <= j < m->top && is_entry(*m, saved[k], j);
+        \exists integer j; 0 <= j < m->top && ENTRY_OF(saved[k], j);
       loop invariant spare: 2 * (count - i) <= m->spare_count;
       loop assigns i, slot, created, ASSIGNS_ALLOCATION, ASSIGNS_USES;
       loop variant count - i;

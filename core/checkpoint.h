@@ -78,7 +78,7 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
       \result.freed == 0 && \result.created == 0;
     ensures created: 0 <= \result.freed && 0 <= \result.created <= count;
     ensures REQ_CHECKPOINT_restore_done: \result.status == ASHLAR_OK ==> \forall integer k; 0 <= k < count ==>
-      saved[k].allocated != 0 ==> \exists integer i; 0 <= i < m->top && is_entry(*m, saved[k], i);
+      saved[k].allocated != 0 ==> \exists integer i; 0 <= i < m->top && ENTRY_OF(saved[k], i);
     ensures REQ_FRAME_restore: \forall integer j; 0 <= j < \old(m->top) ==> is_owned(\old(*m), j) ==>
       (\old(*m).state[j] == ASHLAR_ALLOCATED ==> !in_pool(\old(*m), pool, j)) ==>
       m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j] &&

@@ -28,9 +28,8 @@
       !in_pool(m, pool, m.use_block[u]);
 
   // an entry is of a block
-  predicate is_entry(struct ashlar_manager m, struct ashlar_saved saved, integer i) =
-    saved.address == m.addr[i] && saved.size == m.size[i] && saved.home == m.home[i] &&
-    (saved.allocated != 0 <==> m.state[i] == ASHLAR_ALLOCATED);
+  predicate is_entry(struct ashlar_manager m, integer address, integer size, integer home, integer allocated, integer i) =
+    address == m.addr[i] && size == m.size[i] && home == m.home[i] && (allocated != 0 <==> m.state[i] == ASHLAR_ALLOCATED);
   // an entry has the mark of a stream
   predicate is_marked(struct ashlar_saved saved, integer s) = (saved.use[s / 64] >> (s % 64)) % 2 != 0;
   predicate marks_live(struct ashlar_manager m, struct ashlar_saved saved) =
@@ -44,6 +43,10 @@
   predicate is_sound(struct ashlar_saved saved, integer pool) =
     0 <= saved.home < ASHLAR_LISTS && saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES == pool && 0 < saved.size &&
     saved.size % 512 == 0 && saved.address % 512 == 0 && saved.address + saved.size <= UINT64_MAX;
+  // an entry fits: the streams of its uses are live, and all of it has memory, in one segment
+  predicate is_fit(struct ashlar_manager m, struct ashlar_saved saved, integer pool) =
+    is_sound(saved, pool) && marks_live(m, saved) && \exists integer i; 0 <= i < m.top &&
+    is_backed(m, saved.home, m.base[i], saved.address, saved.address + saved.size);
 
   // a free block has room for an entry, where it was; and no other block of its home has that address
   predicate is_there(struct ashlar_manager m, struct ashlar_saved saved) =
@@ -64,6 +67,7 @@
       (b.state[j] == ASHLAR_ALLOCATED ==> a.state[j] == ASHLAR_ALLOCATED));
 */
 // clang-format off
+#define ENTRY_OF(SAVED, I) is_entry(*m, (SAVED).address, (SAVED).size, (SAVED).home, (SAVED).allocated, I)
 #define ASSIGNS_FREED ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, m->oversize_allocations, ASSIGNS_MAP, ALL(in_map), \
   ALL(generation), ALL(entered)
 /* no two entries have an address in common */
