@@ -242,6 +242,21 @@ static int32_t block_with(const struct ashlar_manager *m, int32_t home, uint64_t
   return -1;
 }
 
+/*@ ghost
+  /@ requires \valid(m);
+     requires before: is_backed(*m, home, m->base[slot], from, to);
+     requires slot: 0 <= slot < m->top && is_mapped(*m, slot) && m->home[slot] == home && m->addr[slot] <= to &&
+       end <= m->addr[slot] + m->size[slot];
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures backed: is_backed(*m, home, m->base[slot], from, end);
+  @/
+  static void back_on(const struct ashlar_manager *m, int32_t home, int32_t slot, uint64_t from, uint64_t to, uint64_t end)
+  {
+    /@ assert here: \forall integer x; to <= x < end ==> m->addr[slot] <= x < m->addr[slot] + m->size[slot]; @/
+  }
+*/
+
 /* The block from which what was recorded goes on, where all of it is mapped; first looked for at a slot. -1: it is not. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires first: -1 <= first < m->top;
@@ -257,6 +272,7 @@ static int32_t block_behind(const struct ashlar_manager *m, struct ashlar_saved 
 {
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
+  //@ ghost uint64_t from = saved.address;
   int32_t slot = block_with(m, saved.home, saved.address, first);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
         m->home[slot] == saved.home && m->addr[slot] <= saved.address < m->addr[slot] + m->size[slot]);
@@ -270,10 +286,15 @@ static int32_t block_behind(const struct ashlar_manager *m, struct ashlar_saved 
   while (slot != -1 && m->state[slot] != ASHLAR_UNMAPPED &&
          m->size[slot] - (saved.address - m->addr[slot]) < saved.size) {
     uint64_t there = m->size[slot] - (saved.address - m->addr[slot]);
+    //@ ghost back_on(m, saved.home, slot, from, saved.address, saved.address + there);
     saved.address += there;
     saved.size -= there;
     slot = m->next[slot];
   }
+  /*@ ghost
+    if (slot != -1 && m->state[slot] != ASHLAR_UNMAPPED)
+      back_on(m, saved.home, slot, from, saved.address, saved.address + saved.size);
+  */
   return slot != -1 && m->state[slot] != ASHLAR_UNMAPPED ? slot : -1;
 }
 

@@ -274,6 +274,7 @@ static int32_t cut_front(struct ashlar_manager *m, int32_t slot, uint64_t before
   //@ ghost ashlar_blocks_open(m);
   //@ ghost ashlar_map_open(m);
   int32_t rest = ashlar_block_cut(m, slot, before);
+  //@ assert apart: m->in_map[rest] != 1 && m->in_map[slot] != 1;
   /*@ assert starts: \forall integer j; 0 <= j < m->top ==> m->in_map[j] == 1 ==>
         m->addr[j] == \at(m->addr[j], Pre); */
   //@ ghost ashlar_map_close(m);
