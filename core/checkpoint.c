@@ -253,7 +253,7 @@ static int32_t block_with(const struct ashlar_manager *m, int32_t home, uint64_t
   @/
   static void back_on(const struct ashlar_manager *m, int32_t home, int32_t slot, uint64_t from, uint64_t to, uint64_t end)
   {
-    /@ assert here: \forall integer x; to <= x < end ==> m->addr[slot] <= x < m->addr[slot] + m->size[slot]; @/
+    /@ assert here: \forall integer x; to <= x < end ==> has_memory(*m, home, m->base[slot], x); @/
   }
 */
 

@@ -35,10 +35,12 @@
   predicate marks_live(struct ashlar_manager m, struct ashlar_saved saved) =
     \forall integer s; 0 <= s < ASHLAR_STREAM_DEFERRED ==> is_marked(saved, s) ==> is_stream(m, s);
 
-  // the addresses from one up to another have memory, of a home, in the segment that begins at `base`
+  // an address has memory of a home, in the segment that begins at `base`; so have all from one up to another
+  predicate has_memory(struct ashlar_manager m, integer home, integer base, integer x) =
+    \exists integer i; 0 <= i < m.top && is_mapped(m, i) && m.home[i] == home && m.base[i] == base &&
+      m.addr[i] <= x < m.addr[i] + m.size[i];
   predicate is_backed(struct ashlar_manager m, integer home, integer base, integer from, integer to) =
-    \forall integer x; from <= x < to ==> \exists integer i; 0 <= i < m.top && is_mapped(m, i) &&
-      m.home[i] == home && m.base[i] == base && m.addr[i] <= x < m.addr[i] + m.size[i];
+    \forall integer x; from <= x < to ==> has_memory(m, home, base, x);
   // an entry is of a pool, and makes sense
   predicate is_sound(struct ashlar_saved saved, integer pool) =
     0 <= saved.home < ASHLAR_LISTS && saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES == pool && 0 < saved.size &&
