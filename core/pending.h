@@ -40,6 +40,7 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
     ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
     ensures REQ_FRAME_back: others_kept(\old(*m), *m, slot);
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_CLOCKS
 */
 int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
 
@@ -53,6 +54,7 @@ int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
     ensures REQ_STREAM_defer_none: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_CLOCKS
 */
 void ashlar_pending_go_on(struct ashlar_manager *m);
 
@@ -62,7 +64,8 @@ void ashlar_pending_go_on(struct ashlar_manager *m);
     requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
     requires number: number <= m->submitted[stream];
     terminates \true; exits \false;
-    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[stream];
+    assigns ASSIGNS_RECORDS, ASSIGNS_CHAINS, EVERY_USE(use_number), m->queue_head[stream], m->queue_tail[stream],
+      ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[stream];
     ENSURES_USED ENSURES_LISTED
     ensures REQ_STREAM_poll_done: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> number < m->use_number[u];
