@@ -104,9 +104,36 @@ enum ashlar_status ashlar_growable_set(struct ashlar_manager *m, int on);
 
 /* Registers a stream with its ordering key (the handle's value, for PyTorch's order); its number is the next one, or that
    of a stream that is gone and has no segment left. ASHLAR_ERROR_DUPLICATE, ASHLAR_ERROR_STREAMS. O(streams). */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ASSIGNS_STREAMS;
+    ENSURES_STANDING
+    ensures REQ_STREAM_registered_added: \result.status == ASHLAR_OK ==> is_stream(*m, \result.stream) &&
+      m->stream_key[\result.stream] == key && m->stream_captured[\result.stream] == 0;
+    ensures REQ_STREAM_registered_new: \result.status == ASHLAR_OK ==> !is_stream(\old(*m), \result.stream) &&
+      (\result.stream < \old(m->stream_count) ==> \old(*m).stream_segments[\result.stream] == 0);
+    ensures REQ_STREAM_registered_others: \forall integer s; 0 <= s < \old(m->stream_count) ==> s != \result.stream ==>
+      m->stream_key[s] == \old(*m).stream_key[s] && m->stream_gone[s] == \old(*m).stream_gone[s] &&
+      m->stream_captured[s] == \old(*m).stream_captured[s];
+    ensures REQ_STREAM_registered_duplicate: \result.status == ASHLAR_ERROR_DUPLICATE ==> is_stream(*m, \result.stream) &&
+      m->stream_key[\result.stream] == key;
+    ensures REQ_CAPACITY_streams_full: \result.status == ASHLAR_ERROR_STREAMS ==> \result.stream == -1 &&
+      m->stream_count == ASHLAR_STREAM_DEFERRED && \forall integer s; 0 <= s < m->stream_count ==>
+      m->stream_gone[s] == 0 || 0 < m->stream_segments[s];
+    ensures REQ_STREAM_registered_answer: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_DUPLICATE ||
+      \result.status == ASHLAR_ERROR_STREAMS;
+    ensures REQ_ATOMIC_register: \result.status != ASHLAR_OK ==> *m == \old(*m);
+*/
 struct ashlar_registration ashlar_stream_register(struct ashlar_manager *m, uint64_t key);
 
 /* Number of the stream with this key, or -1. O(log streams). */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_STREAM_registered_found: \result != -1 ==> is_stream(*m, \result) && m->stream_key[\result] == key;
+    ensures REQ_STREAM_registered_none: \result == -1 ==> \forall integer s; is_stream(*m, s) ==>
+      m->stream_key[s] != key;
+*/
 int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key);
 
 /* The stream goes away: everything submitted to it is finished, and nothing more will use it. Its uses are forgotten, its
@@ -116,7 +143,29 @@ enum ashlar_status ashlar_stream_gone(struct ashlar_manager *m, int32_t stream,
                                       struct ashlar_caller caller);
 
 /* A capture of the stream begins, or ends, whether it succeeded or not. STREAM; CAPTURE: it has begun, or has not. O(1). */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns m->stream_captured[0 .. ASHLAR_STREAMS - 1];
+    ENSURES_STANDING
+    ensures REQ_LADDER_capture_begin: !is_stream(*m, stream) ? \result == ASHLAR_ERROR_STREAM :
+      \old(*m).stream_captured[stream] != 0 ? \result == ASHLAR_ERROR_CAPTURE : \result == ASHLAR_OK;
+    ensures REQ_LADDER_capture_begun: \result == ASHLAR_OK ==> in_capture(*m, stream);
+    ensures others: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> s != stream ==>
+      m->stream_captured[s] == \old(*m).stream_captured[s];
+    ensures REQ_ATOMIC_capture: \result != ASHLAR_OK ==> *m == \old(*m);
+*/
 enum ashlar_status ashlar_capture_begin(struct ashlar_manager *m, int32_t stream);
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns m->stream_captured[0 .. ASHLAR_STREAMS - 1];
+    ENSURES_STANDING
+    ensures REQ_LADDER_capture_end: !is_stream(*m, stream) ? \result == ASHLAR_ERROR_STREAM :
+      \old(*m).stream_captured[stream] == 0 ? \result == ASHLAR_ERROR_CAPTURE : \result == ASHLAR_OK;
+    ensures REQ_LADDER_capture_ended: \result == ASHLAR_OK ==> !in_capture(*m, stream);
+    ensures others: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> s != stream ==>
+      m->stream_captured[s] == \old(*m).stream_captured[s];
+    ensures REQ_ATOMIC_capture: \result != ASHLAR_OK ==> *m == \old(*m);
+*/
 enum ashlar_status ashlar_capture_end(struct ashlar_manager *m, int32_t stream);
 
 /* Records that an allocated block is used on a stream; its own needs no record. BUSY; SLOT and STALE_HANDLE as
@@ -126,6 +175,22 @@ enum ashlar_status ashlar_record_use(struct ashlar_manager *m, int32_t slot, uin
 
 /* The next use that was submitted and that the caller was not told of: an event is to be recorded on its stream. Streams
    ascending by key. O(streams). */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns m->told[0 .. ASHLAR_STREAMS - 1];
+    ENSURES_STANDING
+    ensures REQ_STREAM_queue_told: \result.stream != -1 ==> 0 <= \result.stream < m->stream_count &&
+      m->told[\result.stream] == \result.number && m->completed[\result.stream] < \result.number <=
+      m->submitted[\result.stream];
+    ensures REQ_STREAM_queue_once: \result.stream != -1 ==> \old(*m).told[\result.stream] < \result.number &&
+      (\result.number == \old(*m).told[\result.stream] + 1 || \result.number == m->completed[\result.stream] + 1);
+    ensures REQ_STREAM_queue_order: \result.stream != -1 ==> \forall integer s; 0 <= s < m->stream_count ==>
+      m->stream_rank[s] < m->stream_rank[\result.stream] ==> m->submitted[s] <= m->told[s];
+    ensures REQ_STREAM_queue_none: \result.stream == -1 ==> \forall integer s; 0 <= s < m->stream_count ==>
+      m->submitted[s] <= m->told[s];
+    ensures REQ_STREAM_queue_others: \forall integer s; 0 <= s < m->stream_count ==> s != \result.stream ==>
+      m->told[s] == \old(*m).told[s] || (\old(*m).told[s] < m->told[s] && m->told[s] == m->completed[s]);
+*/
 struct ashlar_submission ashlar_event_next(struct ashlar_manager *m);
 
 /* All uses of the stream up to a number are finished. BUSY; STREAM; RANGE: no such use was submitted. Linear in the uses
@@ -134,6 +199,15 @@ struct ashlar_completed ashlar_complete(struct ashlar_manager *m, int32_t stream
                                         struct ashlar_caller caller);
 
 /* Number of the first use of the stream that is submitted and not finished: what to ask the device for; 0: none. O(1). */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_STREAM_queue_head: 0 < \result ==> 0 <= stream < m->stream_count && \result <= m->submitted[stream] &&
+      \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==> m->use_stream[u] == stream ==>
+      0 < m->use_number[u] ==> \result <= m->use_number[u];
+    ensures REQ_STREAM_queue_empty: \result == 0 ==> 0 <= stream < m->stream_count ==> \forall integer u;
+      0 <= u < m->use_top ==> 0 <= m->use_block[u] ==> m->use_stream[u] == stream ==> m->use_number[u] == 0;
+*/
 uint64_t ashlar_queue_head(const struct ashlar_manager *m, int32_t stream);
 
 /* --- pools: pool.h has the rest --- */
@@ -188,6 +262,17 @@ struct ashlar_freed ashlar_free_address(struct ashlar_manager *m, uint64_t addre
                                         struct ashlar_caller caller);
 
 /* A further reference to a block. BUSY, SLOT, STALE_HANDLE, COUNT. O(1). */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ALL(references);
+    ENSURES_STANDING
+    ensures REQ_LIFETIME_stale_retain: call_answer(*m, slot, generation, \result);
+    ensures REQ_LIFETIME_stale_greatest: !is_busy(*m) ==> is_handle(*m, slot, generation) ==>
+      (\old(*m).references[slot] == UINT32_MAX ? \result == ASHLAR_ERROR_COUNT : \result == ASHLAR_OK);
+    ensures REQ_LIFETIME_once_retain: \result == ASHLAR_OK ==> m->references[slot] == \old(*m).references[slot] + 1;
+    ensures others: \forall integer i; 0 <= i < m->top ==> i != slot ==> m->references[i] == \old(*m).references[i];
+    ensures REQ_ATOMIC_retain: \result != ASHLAR_OK ==> *m == \old(*m);
+*/
 enum ashlar_status ashlar_retain(struct ashlar_manager *m, int32_t slot, uint32_t generation);
 
 /* Drops a reference; with the last one the block is freed. BUSY, SLOT, STALE_HANDLE. */
@@ -196,9 +281,30 @@ struct ashlar_freed ashlar_release(struct ashlar_manager *m, int32_t slot, uint3
 
 /* The ordinary segment of an allocated block: its first byte and its size. SLOT, STALE_HANDLE, GROWABLE. Linear in the
    blocks of the segment. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_FREE_distinct_base: handle_answer(*m, slot, generation, \result.status);
+    ensures REQ_TILE_base_answer: is_handle(*m, slot, generation) ==>
+      (m->growable[slot] != 0 ? \result.status == ASHLAR_ERROR_GROWABLE : \result.status == ASHLAR_OK);
+    ensures REQ_TILE_base_first: \result.status == ASHLAR_OK ==> \result.address == m->base[slot] &&
+      \result.address <= m->addr[slot] && m->addr[slot] + m->size[slot] <= \result.address + \result.bytes;
+    ensures REQ_TILE_base_last: \result.status == ASHLAR_OK ==> \exists integer i; 0 <= i < m->top &&
+      m->state[i] != ASHLAR_UNUSED && m->base[i] == \result.address && m->next[i] == -1 &&
+      m->addr[i] + m->size[i] == \result.address + \result.bytes;
+    ensures REQ_TILE_base_none: \result.status != ASHLAR_OK ==> \result.address == 0 && \result.bytes == 0;
+*/
 struct ashlar_range ashlar_base(const struct ashlar_manager *m, int32_t slot, uint32_t generation);
 
 /* Slot of the allocated block that starts at the address, or -1. Expected O(1). */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_FREE_found: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
+      m->addr[\result] == address;
+    ensures REQ_FREE_found_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
+      m->state[j] == ASHLAR_ALLOCATED ==> m->addr[j] != address;
+*/
 int32_t ashlar_find(const struct ashlar_manager *m, uint64_t address);
 
 /* --- reconstructing a given state (audit, replay): rebuild.c --- */

@@ -4,13 +4,28 @@
 
 int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key)
 {
+  //@ ghost ashlar_whole_open(m);
   return ashlar_stream_lookup(m, key);
 }
 
 /* The number for a new stream: that of one that is gone and has no segment left, or the next one. */
+/*@ requires \valid(m); REQUIRES_STREAMS
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures number: 0 <= \result <= m->stream_count;
+    ensures again: \result < m->stream_count ==> m->stream_gone[\result] != 0 && m->stream_segments[\result] == 0;
+    ensures none: \result == m->stream_count ==> \forall integer s; 0 <= s < m->stream_count ==>
+      m->stream_gone[s] == 0 || 0 < m->stream_segments[s];
+*/
 static int32_t number_for(const struct ashlar_manager *m)
 {
+  //@ ghost ashlar_streams_open(m);
   int32_t stream = 0;
+  /*@ loop invariant stream: 0 <= stream <= m->stream_count;
+      loop invariant passed: \forall integer s; 0 <= s < stream ==> m->stream_gone[s] == 0 || 0 < m->stream_segments[s];
+      loop assigns stream;
+      loop variant m->stream_count - stream;
+  */
   while (stream < m->stream_count &&
          (m->stream_gone[stream] == 0 || m->stream_segments[stream] > 0)) {
     stream++;
@@ -20,6 +35,8 @@ static int32_t number_for(const struct ashlar_manager *m)
 
 struct ashlar_registration ashlar_stream_register(struct ashlar_manager *m, uint64_t key)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_streams_open(m);
   struct ashlar_registration result;
   result.stream = ashlar_stream_lookup(m, key);
   result.status = ASHLAR_ERROR_DUPLICATE;
@@ -34,6 +51,8 @@ struct ashlar_registration ashlar_stream_register(struct ashlar_manager *m, uint
   }
   result.status = ASHLAR_OK;
   ashlar_stream_put(m, result.stream, key);
+  //@ ghost ashlar_streams_open(m);
+  //@ ghost ashlar_whole_close(m);
   return result;
 }
 
@@ -73,6 +92,8 @@ enum ashlar_status ashlar_stream_gone(struct ashlar_manager *m, int32_t stream,
 
 enum ashlar_status ashlar_capture_begin(struct ashlar_manager *m, int32_t stream)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_streams_open(m);
   if (!ashlar_stream_live(m, stream)) {
     return ASHLAR_ERROR_STREAM;
   }
@@ -85,6 +106,8 @@ enum ashlar_status ashlar_capture_begin(struct ashlar_manager *m, int32_t stream
 
 enum ashlar_status ashlar_capture_end(struct ashlar_manager *m, int32_t stream)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_streams_open(m);
   if (!ashlar_stream_live(m, stream)) {
     return ASHLAR_ERROR_STREAM;
   }
@@ -97,10 +120,24 @@ enum ashlar_status ashlar_capture_end(struct ashlar_manager *m, int32_t stream)
 
 struct ashlar_submission ashlar_event_next(struct ashlar_manager *m)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_streams_open(m);
+  //@ ghost ashlar_uses_open(m);
   struct ashlar_submission event;
   int32_t place = 0;
   event.stream = -1;
   event.number = 0;
+  /*@ loop invariant place: 0 <= place <= m->stream_count;
+      loop invariant none: event.stream == -1;
+      loop invariant passed: \forall integer s; 0 <= s < m->stream_count ==> m->stream_rank[s] < place ==>
+        m->submitted[s] <= m->told[s];
+      loop invariant others: \forall integer s; 0 <= s < m->stream_count ==> m->told[s] == \at(*m, Pre).told[s] ||
+        (\at(*m, Pre).told[s] < m->told[s] && m->told[s] == m->completed[s]);
+      loop invariant ahead: \forall integer s; 0 <= s < m->stream_count ==> place <= m->stream_rank[s] ==>
+        m->told[s] == \at(*m, Pre).told[s];
+      loop assigns place, m->told[0 .. ASHLAR_STREAMS - 1];
+      loop variant m->stream_count - place;
+  */
   while (place < m->stream_count) {
     int32_t stream = m->stream_order[place];
     if (m->told[stream] < m->completed[stream]) {
@@ -140,6 +177,9 @@ struct ashlar_completed ashlar_complete(struct ashlar_manager *m, int32_t stream
 
 uint64_t ashlar_queue_head(const struct ashlar_manager *m, int32_t stream)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_streams_open(m);
+  //@ ghost ashlar_uses_open(m);
   if (stream < 0 || stream >= m->stream_count || m->queue_head[stream] == 0) {
     return 0;
   }

@@ -257,6 +257,26 @@
     \forall integer k; 0 <= k < ASHLAR_STAT_KINDS ==>
       stat[3 * k].allocated == saturated(stat[3 * k + 1].allocated + stat[3 * k + 2].allocated) &&
       stat[3 * k].freed == saturated(stat[3 * k + 1].freed + stat[3 * k + 2].freed);
+
+  // --- words for contracts ---
+  predicate is_busy(struct ashlar_manager m) = m.config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m.in_flight;
+  predicate in_capture(struct ashlar_manager m, integer s) = is_stream(m, s) && m.stream_captured[s] != 0;
+  predicate is_handle(struct ashlar_manager m, integer slot, integer generation) =
+    0 <= slot < m.top && m.state[slot] == ASHLAR_ALLOCATED && m.generation[slot] == generation;
+  // no owner has had a block of the slot, or the first one has it still
+  predicate never_returned(struct ashlar_manager m, integer slot) =
+    slot < 0 || m.top <= slot || (m.state[slot] != ASHLAR_ALLOCATED && m.generation[slot] == 0);
+  // why a handle is refused, where it is
+  predicate handle_answer(struct ashlar_manager m, integer slot, integer generation, integer status) =
+    never_returned(m, slot) ? status == ASHLAR_ERROR_SLOT :
+    is_handle(m, slot, generation) ? status != ASHLAR_ERROR_SLOT && status != ASHLAR_ERROR_STALE_HANDLE :
+      status == ASHLAR_ERROR_STALE_HANDLE;
+  predicate call_answer(struct ashlar_manager m, integer slot, integer generation, integer status) =
+    is_busy(m) ? status == ASHLAR_ERROR_BUSY :
+      status != ASHLAR_ERROR_BUSY && handle_answer(m, slot, generation, status);
+  // the block of a slot contains an address
+  predicate contains(struct ashlar_manager m, integer i, integer address) =
+    0 <= i < m.top && m.state[i] != ASHLAR_UNUSED && m.addr[i] <= address < m.addr[i] + m.size[i];
 */
 // clang-format off
 #define BETWEEN_INVARIANT(K) \
@@ -287,8 +307,10 @@
   K REQ_ACCOUNT_oversize: oversize_counted(m->oversize_allocations, m->oversize_segments, m->state, m->hold, m->growable, m->prev, m->next, m->size, m->config.max_split_size, m->top); \
   K REQ_ACCOUNT_counter_valid: totals_valid(m->stat, m->pool_reserved, m->oversize_allocations, m->oversize_segments); \
   K REQ_ACCOUNT_columns: columns_summed(m->stat);
-#define MANAGER_INVARIANT(K) K whole: WHOLE_STATE; BETWEEN_INVARIANT(K) SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K) \
-  STATS_INVARIANT(K)
+#define STANDING_INVARIANT(K) K whole: WHOLE_STATE; BETWEEN_INVARIANT(K) SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K)
+#define REQUIRES_STANDING STANDING_INVARIANT(requires)
+#define ENSURES_STANDING STANDING_INVARIANT(ensures)
+#define MANAGER_INVARIANT(K) STANDING_INVARIANT(K) STATS_INVARIANT(K)
 #define REQUIRES_MANAGER MANAGER_INVARIANT(requires)
 #define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
 #define ASSIGNS_MANAGER *m
