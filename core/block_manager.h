@@ -139,6 +139,26 @@ int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key);
 /* The stream goes away: everything submitted to it is finished, and nothing more will use it. Its uses are forgotten, its
    cached blocks serve nobody and can be released. STREAM; CAPTURE while it, or the caller, is in a capture; BUSY while
    a request is for it or waits for it. Linear in the recorded uses. */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ASSIGNS_FINISHED, m->stream_gone[0 .. ASHLAR_STREAMS - 1];
+    ENSURES_STANDING
+    ensures REQ_STREAM_gone_answer: !is_stream(\old(*m), stream) ? \result == ASHLAR_ERROR_STREAM :
+      \old(in_capture(*m, stream)) || \old(in_capture(*m, caller.stream)) ? \result == ASHLAR_ERROR_CAPTURE :
+      \old(is_busy(*m)) ? \result == ASHLAR_ERROR_BUSY : \result == ASHLAR_OK || \result == ASHLAR_ERROR_BUSY;
+    ensures REQ_STREAM_gone_wanted: \result == ASHLAR_OK ==> \forall integer r; 0 <= r < ASHLAR_REQUESTS ==>
+      !wants_stream(m->request[r], stream);
+    ensures REQ_ATOMIC_busy_wanted: \result == ASHLAR_ERROR_BUSY ==> is_busy(*m) || \exists integer r;
+      0 <= r < ASHLAR_REQUESTS && wants_stream(m->request[r], stream);
+    ensures REQ_STREAM_gone_gone: \result == ASHLAR_OK ==> !is_stream(*m, stream);
+    ensures REQ_STREAM_gone_drained: \result == ASHLAR_OK ==> \forall integer u; 0 <= u < m->use_top ==>
+      0 <= m->use_block[u] ==> m->use_stream[u] == stream ==>
+      m->use_number[u] == 0 && m->state[m->use_block[u]] == ASHLAR_PENDING;
+    ensures others: \forall integer s; 0 <= s < m->stream_count ==> s != stream ==>
+      m->stream_gone[s] == \old(*m).stream_gone[s];
+    ensures REQ_FRAME_gone: owned_kept(\old(*m), *m);
+    ensures REQ_ATOMIC_gone: \result != ASHLAR_OK ==> *m == \old(*m);
+*/
 enum ashlar_status ashlar_stream_gone(struct ashlar_manager *m, int32_t stream,
                                       struct ashlar_caller caller);
 
@@ -170,6 +190,20 @@ enum ashlar_status ashlar_capture_end(struct ashlar_manager *m, int32_t stream);
 
 /* Records that an allocated block is used on a stream; its own needs no record. BUSY; SLOT and STALE_HANDLE as
    ashlar_free; STREAM; USES. Linear in the streams that use the block. */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ASSIGNS_RECORDED;
+    ENSURES_STANDING
+    ensures REQ_FREE_distinct_use: call_answer(*m, slot, generation, \result);
+    ensures REQ_STREAM_use_answer: !is_busy(*m) ==> is_handle(*m, slot, generation) ==>
+      (!is_stream(*m, stream) ? \result == ASHLAR_ERROR_STREAM :
+        m->home[slot] % ASHLAR_STREAMS == stream ? \result == ASHLAR_OK :
+          \result == ASHLAR_OK || \result == ASHLAR_ERROR_USES);
+    ensures REQ_STREAM_use_recorded: \result == ASHLAR_OK ==> m->home[slot] % ASHLAR_STREAMS != stream ==>
+      \exists integer u; 0 <= u < m->use_top && m->use_block[u] == slot && m->use_stream[u] == stream;
+    ensures REQ_STREAM_use_own: \result == ASHLAR_OK ==> m->home[slot] % ASHLAR_STREAMS == stream ==> *m == \old(*m);
+    ensures REQ_ATOMIC_use: \result != ASHLAR_OK ==> *m == \old(*m);
+*/
 enum ashlar_status ashlar_record_use(struct ashlar_manager *m, int32_t slot, uint32_t generation,
                                      int32_t stream, struct ashlar_caller caller);
 
@@ -195,6 +229,23 @@ struct ashlar_submission ashlar_event_next(struct ashlar_manager *m);
 
 /* All uses of the stream up to a number are finished. BUSY; STREAM; RANGE: no such use was submitted. Linear in the uses
    that are finished. */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ASSIGNS_FINISHED;
+    ENSURES_STANDING
+    ensures REQ_STREAM_poll_answer: \old(is_busy(*m)) ? \result.status == ASHLAR_ERROR_BUSY :
+      !is_stream(*m, stream) ? \result.status == ASHLAR_ERROR_STREAM :
+      \old(*m).submitted[stream] < number ? \result.status == ASHLAR_ERROR_RANGE : \result.status == ASHLAR_OK;
+    ensures REQ_STREAM_poll_done: \result.status == ASHLAR_OK ==> \forall integer u; 0 <= u < m->use_top ==>
+      0 <= m->use_block[u] ==> m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> number < m->use_number[u];
+    ensures REQ_STREAM_poll_completed: \result.status == ASHLAR_OK ==> number <= m->completed[stream];
+    ensures REQ_STREAM_defer_completed: \result.status == ASHLAR_OK ==> !in_capture(*m, caller.stream) ==>
+      \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
+      m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
+    ensures count: 0 <= \result.freed;
+    ensures REQ_FRAME_complete: owned_kept(\old(*m), *m);
+    ensures REQ_ATOMIC_complete: \result.status != ASHLAR_OK ==> \result.freed == 0 && *m == \old(*m);
+*/
 struct ashlar_completed ashlar_complete(struct ashlar_manager *m, int32_t stream, uint64_t number,
                                         struct ashlar_caller caller);
 
@@ -253,11 +304,43 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
 /* Frees by handle. Errors: BUSY; SLOT for a number that never held a block; STALE_HANDLE where the block was freed (a
    double free, until the generation of a slot has wrapped, 2^32 blocks later); SHARED. Linear in the streams that use the
    block. */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ASSIGNS_GIVEN_BACK;
+    ENSURES_STANDING
+    ensures REQ_FREE_exact_answer: call_answer(\old(*m), slot, generation, \result.status);
+    ensures REQ_FREE_exact: !is_busy(*m) ==> \old(is_handle(*m, slot, generation)) ==>
+      (1 < m->references[slot] ? \result.status == ASHLAR_ERROR_SHARED : \result.status == ASHLAR_OK);
+    ENSURES_FREED(slot)
+    ensures REQ_ATOMIC_free: \result.status != ASHLAR_OK ==> \result.waits == 0 && *m == \old(*m);
+*/
 struct ashlar_freed ashlar_free(struct ashlar_manager *m, int32_t slot, uint32_t generation,
                                 struct ashlar_caller caller);
 
 /* Frees by start address. Errors: BUSY, SHARED; INTERIOR, FREED, UNKNOWN_ADDRESS: what is there instead. Expected O(1); on
    these errors linear in the blocks. */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ASSIGNS_GIVEN_BACK;
+    ENSURES_STANDING
+    ensures REQ_ATOMIC_busy_free: is_busy(*m) <==> \result.status == ASHLAR_ERROR_BUSY;
+    ensures REQ_FREE_address_freed: \result.status == ASHLAR_OK ==> \exists integer i; 0 <= i < m->top &&
+      \old(*m).state[i] == ASHLAR_ALLOCATED && m->addr[i] == address && m->state[i] != ASHLAR_ALLOCATED &&
+      others_kept(\old(*m), *m, i);
+    ensures REQ_FREE_address_found: !is_busy(*m) ==> \forall integer i; 0 <= i < m->top ==>
+      \old(*m).state[i] == ASHLAR_ALLOCATED ==> m->addr[i] == address ==>
+      (1 < m->references[i] ? \result.status == ASHLAR_ERROR_SHARED : \result.status == ASHLAR_OK);
+    ensures REQ_FREE_distinct_interior: \result.status == ASHLAR_ERROR_INTERIOR ==> \exists integer i;
+      contains(*m, i, address) && m->addr[i] != address;
+    ensures REQ_FREE_distinct_freed: \result.status == ASHLAR_ERROR_FREED ==> \exists integer i;
+      contains(*m, i, address) && m->addr[i] == address && m->state[i] != ASHLAR_ALLOCATED;
+    ensures REQ_FREE_distinct_unknown: \result.status == ASHLAR_ERROR_UNKNOWN_ADDRESS ==> \forall integer i;
+      !contains(*m, i, address);
+    ensures REQ_FREE_distinct_answers: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_BUSY ||
+      \result.status == ASHLAR_ERROR_SHARED || \result.status == ASHLAR_ERROR_INTERIOR ||
+      \result.status == ASHLAR_ERROR_FREED || \result.status == ASHLAR_ERROR_UNKNOWN_ADDRESS;
+    ensures REQ_ATOMIC_free: \result.status != ASHLAR_OK ==> \result.waits == 0 && *m == \old(*m);
+*/
 struct ashlar_freed ashlar_free_address(struct ashlar_manager *m, uint64_t address,
                                         struct ashlar_caller caller);
 
@@ -276,6 +359,22 @@ struct ashlar_freed ashlar_free_address(struct ashlar_manager *m, uint64_t addre
 enum ashlar_status ashlar_retain(struct ashlar_manager *m, int32_t slot, uint32_t generation);
 
 /* Drops a reference; with the last one the block is freed. BUSY, SLOT, STALE_HANDLE. */
+/*@ requires \valid(m); REQUIRES_STANDING
+    terminates \true; exits \false;
+    assigns ASSIGNS_GIVEN_BACK, ALL(references);
+    ENSURES_STANDING
+    ensures REQ_LIFETIME_stale_release: call_answer(\old(*m), slot, generation, \result.status);
+    ensures REQ_LIFETIME_once_answer: !is_busy(*m) ==> \old(is_handle(*m, slot, generation)) ==>
+      \result.status == ASHLAR_OK;
+    ensures REQ_LIFETIME_once_drop: \result.status == ASHLAR_OK ==> 1 < \old(*m).references[slot] ==>
+      is_handle(*m, slot, generation) && m->references[slot] == \old(*m).references[slot] - 1 && \result.waits == 0 &&
+      blocks_kept(\old(*m), *m);
+    ensures REQ_LIFETIME_once_last: \result.status == ASHLAR_OK ==> \old(*m).references[slot] <= 1 ==>
+      m->state[slot] != ASHLAR_ALLOCATED;
+    ensures others: \forall integer i; 0 <= i < m->top ==> i != slot ==> m->references[i] == \old(*m).references[i];
+    ensures REQ_FRAME_dropped: \result.status == ASHLAR_OK ==> others_kept(\old(*m), *m, slot);
+    ensures REQ_ATOMIC_release: \result.status != ASHLAR_OK ==> \result.waits == 0 && *m == \old(*m);
+*/
 struct ashlar_freed ashlar_release(struct ashlar_manager *m, int32_t slot, uint32_t generation,
                                    struct ashlar_caller caller);
 

@@ -36,12 +36,39 @@ static struct ashlar_freed failed(enum ashlar_status status)
 }
 
 /* Gives an allocated block back. */
+/*@ requires \valid(m); REQUIRES_STANDING
+    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    terminates \true; exits \false;
+    assigns ASSIGNS_GIVEN_BACK;
+    ENSURES_STANDING
+    ensures ok: \result.status == ASHLAR_OK;
+    ENSURES_FREED(slot)
+*/
 static struct ashlar_freed give_back(struct ashlar_manager *m, int32_t slot,
                                      struct ashlar_caller caller)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert firsts: FIRSTS(*m);
   struct ashlar_freed freed = failed(ASHLAR_OK);
+  int captured = ashlar_ladder_in_capture(m, caller.stream);
   ashlar_allocation_end(m, slot);
-  freed.waits = ashlar_pending_back(m, slot, ashlar_ladder_in_capture(m, caller.stream));
+  freed.waits = ashlar_pending_back(m, slot, captured);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert firsts: FIRSTS(*m);
+  /*@ assert behind: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==>
+        0 <= \at(*m, Pre).prev[i] ==> \at(*m, Pre).state[\at(*m, Pre).prev[i]] == ASHLAR_HELD ==>
+        m->prev[i] == \at(*m, Pre).prev[i]; */
+  /*@ ghost
+    int32_t k = 0;
+    /@ loop invariant k: 0 <= k <= m->top;
+       HEADS_KEPT(k)
+       loop assigns k;
+       loop variant m->top - k;
+    @/
+    while (k < m->top) { k++; }
+  */
+  //@ ghost ashlar_whole_close(m);
   return freed;
 }
 
@@ -96,7 +123,11 @@ static enum ashlar_status found_instead(const struct ashlar_manager *m, uint64_t
 struct ashlar_freed ashlar_free_address(struct ashlar_manager *m, uint64_t address,
                                         struct ashlar_caller caller)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_map_find(m, address);
+  /*@ assert one: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_ALLOCATED ==>
+        m->addr[i] == address ==> i == slot; */
   if (ashlar_ladder_busy(m)) {
     return failed(ASHLAR_ERROR_BUSY);
   }
@@ -155,7 +186,9 @@ enum ashlar_status ashlar_record_use(struct ashlar_manager *m, int32_t slot, uin
   if (stream == ashlar_home_stream(m->home[slot])) {
     return ASHLAR_OK;
   }
-  return ashlar_pending_use(m, slot, stream, ashlar_ladder_in_capture(m, caller.stream) ? 1 : 0);
+  status = ashlar_pending_use(m, slot, stream, ashlar_ladder_in_capture(m, caller.stream) ? 1 : 0);
+  //@ ghost ashlar_whole_close(m);
+  return status;
 }
 
 struct ashlar_range ashlar_base(const struct ashlar_manager *m, int32_t slot, uint32_t generation)
