@@ -9,11 +9,22 @@
 #include "core/pending.h"
 #include "core/reclaim.h"
 #include "core/step.h"
+#include "spec/block_manager.h"
 
 /* Whether the caller of a stream is in a capture: the stream takes requests and is captured. O(1). */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_capture_caller: \result != 0 <==> in_capture(*m, caller_stream);
+*/
 int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stream);
 
 /* Whether calls that change blocks are refused: the faithful policy admits one request at a time. O(1). */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_ATOMIC_busy: \result != 0 <==> is_busy(*m);
+*/
 int ashlar_ladder_busy(const struct ashlar_manager *m);
 
 /* Deferred blocks go on where the caller is outside a capture. */

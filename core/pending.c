@@ -10,8 +10,7 @@
     requires once: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==> m->use_stream[u] != stream;
     requires room: use_room(*m, 1);
     terminates \true; exits \false;
-    assigns ASSIGNS_RECORDS, m->use_top, EVERY_USE(use_stream), EVERY_USE(use_serial), m->use_serials,
-      EVERY_USE(use_number), EVERY_USE(use_captured), ASSIGNS_CHAINS;
+    assigns ASSIGNS_RECORDED;
     ENSURES_USED
     ensures recorded: 0 <= \result < m->use_top && m->use_block[\result] == slot && m->use_stream[\result] == stream;
     ensures others: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==> u != \result ==>
@@ -56,6 +55,7 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
       m->use_block[u] == slot || m->use_block[u] == -1;
     ensures deferral: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
       m->use_stream[u] != ASHLAR_STREAM_DEFERRED;
+    ensures none: \old(m->first_use[slot]) == 0 ==> m->first_use[slot] == 0;
     ensures spares: m->use_spare_count >= \old(m->use_spare_count);
 */
 static void drop_deferral(struct ashlar_manager *m, int32_t slot)
@@ -67,11 +67,31 @@ static void drop_deferral(struct ashlar_manager *m, int32_t slot)
   }
 }
 
+/* Frees a pending block that has no use. */
+/*@ requires \valid(m); PENDING_INVARIANT(requires, slot)
+    requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING && m->first_use[slot] == 0;
+    terminates \true; exits \false;
+    assigns ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered);
+    ENSURES_USED ENSURES_LISTED
+    ensures state: m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
+    ensures spare: m->spare_count >= \old(m->spare_count);
+    ensures REQ_FRAME_unused: others_kept(\old(*m), *m, slot);
+    ENSURES_SLOTS_LEFT
+*/
+static void free_unused(struct ashlar_manager *m, int32_t slot)
+{
+  //@ ghost ashlar_uses_open(m);
+  /*@ assert none: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot; */
+  (void)ashlar_allocation_free(m, slot);
+  /*@ assert kept: \forall integer i; 0 <= i < m->top ==> i != slot ==> \at(*m, Pre).state[i] == ASHLAR_PENDING ==>
+        m->state[i] == ASHLAR_PENDING; */
+}
+
 /* Submits all uses of a block but that of deferral, which is dropped; the block is free where none is left. */
 /*@ requires \valid(m); REQUIRES_GIVEN_BACK(slot)
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
-    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
+    assigns ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered);
     ENSURES_USED ENSURES_LISTED
     ensures REQ_FRAME_submit: others_kept(\old(*m), *m, slot);
     ensures other_uses: \forall integer u; 0 <= u < m->use_top ==> \old(*m).use_block[u] != slot ==>
@@ -79,11 +99,13 @@ static void drop_deferral(struct ashlar_manager *m, int32_t slot)
     ensures own_uses: \forall integer u; 0 <= u < m->use_top ==> \old(*m).use_block[u] == slot ==>
       m->use_block[u] == slot || m->use_block[u] == -1;
     ensures same: m->state[slot] == ASHLAR_PENDING ==> same_block(\old(*m), *m, slot);
-    ENSURES_CLOCKS
+    ensures unused: \old(m->first_use[slot]) == 0 ==> m->state[slot] != ASHLAR_PENDING;
+    ensures waits: \result != 0 ==> m->state[slot] == ASHLAR_PENDING;
+    ENSURES_USES_LEFT
     ensures deferred_clock: m->submitted[ASHLAR_STREAM_DEFERRED] == \old(m->submitted[ASHLAR_STREAM_DEFERRED]);
     ensures deferral: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
       m->use_stream[u] != ASHLAR_STREAM_DEFERRED;
-    ensures tops: m->use_top == \old(m->use_top) && m->use_spare_count >= \old(m->use_spare_count);
+    ensures use_spares: m->use_spare_count >= \old(m->use_spare_count);
     ensures state: m->state[slot] == ASHLAR_PENDING || m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
@@ -92,7 +114,7 @@ static int submit(struct ashlar_manager *m, int32_t slot)
   drop_deferral(m, slot);
   //@ ghost ashlar_uses_open(m);
   if (m->first_use[slot] == 0) {
-    (void)ashlar_allocation_free(m, slot);
+    free_unused(m, slot);
     return 0;
   }
   ashlar_uses_submit(m, slot);
@@ -187,6 +209,7 @@ static void drop_captured(struct ashlar_manager *m, int32_t slot)
     ensures none: \result == -1 ==> \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> m->completed[stream] < m->use_number[u];
     ensures spare: m->use_spare_count == \old(m->use_spare_count) + (\result == -1 ? 0 : 1);
+    ensures uses: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == -1 || SAME_USE(u);
 */
 static int32_t finished(struct ashlar_manager *m, int32_t stream)
 {
@@ -210,8 +233,8 @@ void ashlar_pending_go_on(struct ashlar_manager *m)
         \at(m->submitted[ASHLAR_STREAM_DEFERRED], Pre);
       loop invariant frame: owned_kept(\at(*m, Pre), *m);
       loop invariant spares: m->spare_count >= \at(m->spare_count, Pre) && m->use_top == \at(m->use_top, Pre);
-      KEEPS_CLOCKS
-      loop assigns slot, ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
+      KEEPS_CLOCKS KEEPS_USES_LEFT
+      loop assigns slot, ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered);
       loop variant m->use_top - m->use_spare_count + (slot == -1 ? 0 : 1);
   */
   while (slot != -1) {
@@ -225,13 +248,14 @@ void ashlar_pending_go_on(struct ashlar_manager *m)
 /*@ requires \valid(m); PENDING_INVARIANT(requires, slot)
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
-    assigns ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
+    assigns ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered);
     ENSURES_USED ENSURES_LISTED
     ensures freed: 0 <= \result <= 1;
     ensures state: m->state[slot] == ASHLAR_PENDING || m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
     ensures same: m->state[slot] == ASHLAR_PENDING ==> same_block(\old(*m), *m, slot);
     ensures spare: m->spare_count >= \old(m->spare_count);
     ensures REQ_FRAME_settle: others_kept(\old(*m), *m, slot);
+    ENSURES_SLOTS_LEFT
 */
 static int32_t settle(struct ashlar_manager *m, int32_t slot)
 {
@@ -239,7 +263,7 @@ static int32_t settle(struct ashlar_manager *m, int32_t slot)
   if (m->first_use[slot] != 0) {
     return 0;
   }
-  (void)ashlar_allocation_free(m, slot);
+  free_unused(m, slot);
   return 1;
 }
 
@@ -260,9 +284,12 @@ int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t
       loop invariant frame: owned_kept(\at(*m, Pre), *m);
       loop invariant freed: 0 <= freed <= m->use_spare_count - (slot != -1 ? 1 : 0);
       loop invariant spares: m->spare_count >= \at(m->spare_count, Pre) && m->use_top == \at(m->use_top, Pre);
+      KEEPS_USES_LEFT
+      loop invariant uses_kept: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == -1 ||
+        m->use_number[u] == \at(*m, Pre).use_number[u];
       loop invariant room: m->use_spare_count <= m->use_top <= ASHLAR_USES;
       loop assigns slot, freed, ASSIGNS_RECORDS, ASSIGNS_CHAINS, EVERY_USE(use_number), m->queue_head[stream],
-        m->queue_tail[stream], ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
+        m->queue_tail[stream], ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered);
       loop variant m->use_top - m->use_spare_count + (slot == -1 ? 0 : 1);
   */
   while (slot != -1) {
@@ -320,6 +347,7 @@ void ashlar_pending_forget(struct ashlar_manager *m, int32_t stream)
       loop invariant passed: \forall integer u; 0 <= u < use ==> 0 <= m->use_block[u] ==>
         m->use_stream[u] == stream ==> m->state[m->use_block[u]] == ASHLAR_PENDING;
       PENDING_INVARIANT(loop invariant, -1)
+      loop invariant uses_left: \forall integer u; 0 <= u < m->use_top ==> USE_LEFT(\at(*m, Pre), u);
       loop assigns use, ASSIGNS_RECORDS, ASSIGNS_CHAINS;
       loop variant m->use_top - use;
   */
