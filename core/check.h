@@ -17,6 +17,7 @@
 #define ASHLAR_CORE_CHECK_H
 
 #include "core/manager.h"
+#include "core/step.h"
 
 enum ashlar_clause {
   /* spec/free_index.h, spec/block_table.h, spec/address_map.h */
@@ -111,6 +112,9 @@ enum ashlar_clause {
   ASHLAR_CLAUSES
 };
 
+/* Names the clauses, and so stands behind them. */
+#include "spec/check.h"
+
 struct ashlar_finding {
   int32_t clause; /* enum ashlar_clause; -1: none is broken */
   int32_t
@@ -118,14 +122,37 @@ struct ashlar_finding {
 };
 
 /* The first clause that is broken. Changes nothing, and may be called between any two calls, whatever is in flight. */
-/*@ requires \valid_read(m);
+/*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_VALID_named: -1 <= \result.clause < ASHLAR_CLAUSES;
+    ensures REQ_VALID_whole: \result.clause == -1 <==> checked(*m, ASHLAR_CLAUSES);
+    ensures REQ_VALID_first: \result.clause != -1 ==> checked(*m, \result.clause) && !checked(*m, \result.clause + 1) &&
+      0 <= \result.at;
 */
 struct ashlar_finding ashlar_check(const struct ashlar_manager *m);
 
+/* What all clauses say is the invariant of a manager, neither less nor more: for the prover only. */
+/*@ ghost
+  /@ requires \valid(m);
+     requires checked: checked(*m, ASHLAR_CLAUSES);
+     terminates \true; exits \false; assigns \nothing;
+     MANAGER_INVARIANT(ensures)
+  @/
+  void ashlar_checked_is_valid(const struct ashlar_manager *m);
+
+  /@ requires \valid(m);
+     MANAGER_INVARIANT(requires)
+     terminates \true; exits \false; assigns \nothing;
+     ensures checked: checked(*m, ASHLAR_CLAUSES);
+  @/
+  void ashlar_valid_is_checked(const struct ashlar_manager *m);
+*/
+
 /* The name of a clause; "" for a number that is none. */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+*/
 const char *ashlar_check_name(int32_t clause);
 
 #endif
