@@ -582,6 +582,7 @@ static int32_t begins_inside(const struct ashlar_manager *m, int32_t from, int32
   /@ requires \valid(m) && \valid(segments); BLOCKS_BEFORE(ASHLAR_CLAUSE_BLOCKS_DISJOINT)
      requires slots: 0 <= from <= to <= m->top;
      requires count: 0 <= segments->count <= ASHLAR_RANGES;
+     requires filled: ranges_filled(segments->count, segments->first, segments->last);
      requires apart: ranges_apart(segments->count, segments->first, segments->last);
      requires segments: batch_segments(*m, from, to, segments->count, segments->first, segments->last,
        segments->name);
@@ -593,8 +594,19 @@ static int32_t begins_inside(const struct ashlar_manager *m, int32_t from, int32
      READS
      ensures apart: segments_apart(*m, to);
   @/
-  static void batch_apart(const struct ashlar_manager *m, const struct ashlar_ranges *segments, int32_t from, int32_t to)
-  { ; }
+  static void batch_apart(const struct ashlar_manager *m, const struct ashlar_ranges *segments, int32_t from,
+    int32_t to)
+  {
+    /@ assert outside: \forall integer k; 0 <= k < segments->count ==> \forall integer f; 0 <= f < m->top ==>
+         f < from || to <= f ==> begins_segment(m->state, m->prev, f) ==>
+         m->addr[f] < segments->first[k] || segments->last[k] < m->addr[f]; @/
+    /@ assert inside: \forall integer k; 0 <= k < segments->count ==> \forall integer f; from <= f < to ==>
+         f != segments->name[k] ==> begins_segment(m->state, m->prev, f) ==>
+         m->addr[f] < segments->first[k] || segments->last[k] < m->addr[f]; @/
+    /@ assert batch: \forall integer g; from <= g < to ==> \forall integer f; 0 <= f < m->top ==> f != g ==>
+         begins_segment(m->state, m->prev, g) ==> begins_segment(m->state, m->prev, f) ==>
+         m->addr[f] < m->addr[g] || segment_end(m->next, m->addr, m->size, g) <= m->addr[f]; @/
+  }
 */
 
 /* Blocks of one segment are disjoint since they tile it: each begins where the one before it ends, below 2^64. Every block

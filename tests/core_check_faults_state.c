@@ -328,6 +328,7 @@ FAULT(requested_too_large)
   m->requested[slot->first] += UINT64_C(1) << 63;
   m->requested[slot->third] += UINT64_C(1) << 63;
 }
+
 FAULT(requested_wrong)
 {
   m->requested[slot->other]++;
