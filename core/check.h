@@ -1,8 +1,9 @@
 /* check.h - the whole state of a manager, checked at run time: clause by clause, the predicates of the proof (REQ-VALID).
  *
  * Any bytes may be there: nothing is believed before it was checked. So the clauses have an order, and one may read by
- * an index that an earlier one has found in range. Each is a function named after its predicate of spec/. Predicates that
- * follow from others are not run: they could not fail.
+ * an index that an earlier one has found in range. Each is a function named after its predicate of spec/, and proved to
+ * find it broken exactly where it is. Predicates that follow from others are not run: they could not fail, which is proved
+ * where the last of those is checked.
  *
  *   bytes_bounded, spares_counted: disjoint blocks below 2^64; a bijection between spare slots and unused ones
  *   uses_counted: the same of records

@@ -89,6 +89,10 @@ static int32_t map_chains(const struct ashlar_manager *m)
         (after <= i || m->in_map[after] != 1 || bucket_number(m, after) != bucket_number(m, i))) {
       return i;
     }
+    /*@ assert after: m->in_map[i] == 1 ==> after != -1 ==> i < after < m->top && m->in_map[after] == 1 &&
+          bucket_number(m->addr[after]) == bucket_number(m->addr[i]); */
+    /*@ assert next: m->in_map[i] == 1 ==> \forall integer j; 0 <= j < m->top ==>
+          m->chain[i] <= j + 1 <= m->chain[i] ==> j == after; */
     i++;
   }
   return -1;
