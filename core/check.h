@@ -151,9 +151,6 @@ struct ashlar_finding ashlar_check(const struct ashlar_manager *m);
 */
 
 /* The name of a clause; "" for a number that is none. */
-/*@ terminates \true; exits \false;
-    assigns \nothing;
-*/
 const char *ashlar_check_name(int32_t clause);
 
 #endif

@@ -283,6 +283,31 @@ static int32_t length(const struct ashlar_manager *m, int32_t s)
   return count;
 }
 
+/*@ ghost
+  /@ requires \valid(m); QUEUES_BEFORE(ASHLAR_CLAUSE_QUEUE_DENSE)
+     requires complete: \forall integer t; 0 <= t < ASHLAR_STREAMS ==> queue_complete(*m, t, UINT64_MAX + 1);
+     READS
+     ensures dense: queue_dense(m->use_top, m->use_block, m->use_number, m->use_stream, m->use_next);
+     ensures distinct: numbers_distinct(m->use_top, m->use_block, m->use_number, m->use_stream);
+  @/
+  static void complete_is_dense(const struct ashlar_manager *m)
+  {
+    int32_t u = 0;
+    /@ loop invariant record: 0 <= u <= m->use_top;
+       loop invariant clear: \forall integer w; 0 <= w < u ==> 0 <= m->use_block[w] ==> 0 < m->use_number[w] ==>
+         queue_clear(*m, m->use_stream[w], w);
+       loop assigns u;
+       loop variant m->use_top - u;
+    @/
+    while (u < m->use_top) {
+      /@ assert complete: 0 <= m->use_block[u] ==> queue_complete(*m, m->use_stream[u], UINT64_MAX + 1); @/
+      /@ assert number: m->use_number[u] < UINT64_MAX + 1; @/
+      /@ assert clear: 0 <= m->use_block[u] ==> 0 < m->use_number[u] ==> queue_clear(*m, m->use_stream[u], u); @/
+      u++;
+    }
+  }
+*/
+
 /* A queue that ascends leaves no use out between two others, and no two have one number, exactly if it has all uses that
    are queued on its stream; so it is enough to count them. */
 /*@ requires \valid(m); QUEUES_BEFORE(ASHLAR_CLAUSE_QUEUE_DENSE)
@@ -321,6 +346,7 @@ static int32_t queue_dense(const struct ashlar_manager *m)
     }
     s++;
   }
+  //@ ghost complete_is_dense(m);
   return -1;
 }
 

@@ -277,15 +277,17 @@ static int32_t differs(const struct ashlar_manager *m, int32_t class, int32_t co
   int32_t kind = 0;
   /*@ loop invariant kind: 0 <= kind <= ASHLAR_STAT_KINDS;
       loop invariant passed: \forall integer k; 0 <= k < kind ==>
-        m->stat[k * ASHLAR_STAT_COLUMNS + column].current == shares(*m, k, column, m->top);
+        counts(m->stat, k, column, shares(*m, k, column, m->top));
       loop assigns kind;
       loop variant ASHLAR_STAT_KINDS - kind;
   */
   while (kind < ASHLAR_STAT_KINDS) {
     if (m->stat[kind * ASHLAR_STAT_COLUMNS + column].current != sums.of[kind] ||
         (kind == ASHLAR_STAT_REQUESTED_BYTES && sums.too_large != 0)) {
+      //@ assert differs: !counts(m->stat, kind, column, shares(*m, kind, column, m->top));
       return kind * ASHLAR_STAT_COLUMNS + column;
     }
+    //@ assert counts: counts(m->stat, kind, column, shares(*m, kind, column, m->top));
     kind++;
   }
   return -1;
@@ -293,17 +295,57 @@ static int32_t differs(const struct ashlar_manager *m, int32_t class, int32_t co
 
 /*@ ghost
   /@ requires \valid(m); STATS_BEFORE(ASHLAR_CLAUSE_BLOCKS_COUNTED)
+     requires column: 0 <= c < ASHLAR_STAT_COLUMNS;
+     READS
+     ensures specified: column_counted(*m, c) <==> column_specified(*m, c);
+  @/
+  static void column_is_specified(const struct ashlar_manager *m, int32_t c)
+  {
+    shares_specified(m, c);
+    /@ assert kinds: column_counted(*m, c) ==>
+         counts(m->stat, 0, c, shares(*m, 0, c, m->top)) &&
+         counts(m->stat, 1, c, shares(*m, 1, c, m->top)) &&
+         counts(m->stat, 2, c, shares(*m, 2, c, m->top)) &&
+         counts(m->stat, 3, c, shares(*m, 3, c, m->top)) &&
+         counts(m->stat, 4, c, shares(*m, 4, c, m->top)) &&
+         counts(m->stat, 5, c, shares(*m, 5, c, m->top)) &&
+         counts(m->stat, 6, c, shares(*m, 6, c, m->top)) &&
+         counts(m->stat, 7, c, shares(*m, 7, c, m->top)) &&
+         counts(m->stat, 8, c, shares(*m, 8, c, m->top)); @/
+    /@ assert all: (
+         counts(m->stat, 0, c, shares(*m, 0, c, m->top)) &&
+         counts(m->stat, 1, c, shares(*m, 1, c, m->top)) &&
+         counts(m->stat, 2, c, shares(*m, 2, c, m->top)) &&
+         counts(m->stat, 3, c, shares(*m, 3, c, m->top)) &&
+         counts(m->stat, 4, c, shares(*m, 4, c, m->top)) &&
+         counts(m->stat, 5, c, shares(*m, 5, c, m->top)) &&
+         counts(m->stat, 6, c, shares(*m, 6, c, m->top)) &&
+         counts(m->stat, 7, c, shares(*m, 7, c, m->top)) &&
+         counts(m->stat, 8, c, shares(*m, 8, c, m->top))) ==> \forall integer kind;
+         kind == 0 || kind == 1 || kind == 2 || kind == 3 || kind == 4 || kind == 5 || kind == 6 || kind == 7 ||
+         kind == 8 ==> counts(m->stat, kind, c, shares(*m, kind, c, m->top)); @/
+  }
+
+  /@ requires \valid(m); STATS_BEFORE(ASHLAR_CLAUSE_BLOCKS_COUNTED)
      READS
      ensures counted: column_counted(*m, 0) && column_counted(*m, 1) && column_counted(*m, 2) <==>
        owned_counted(m->stat, m->state, m->home, m->size, m->requested, m->top) &&
-       segments_and_rests_counted(m->stat, m->state, m->hold, m->growable, m->prev, m->next, m->home, m->size,
-       m->top);
+       segments_and_rests_counted(m->stat, m->state, m->hold, m->growable, m->prev, m->next, m->home, m->size, m->top);
   @/
   static void columns_specified(const struct ashlar_manager *m)
   {
-    shares_specified(m, 0);
-    shares_specified(m, 1);
-    shares_specified(m, 2);
+    column_is_specified(m, 0);
+    column_is_specified(m, 1);
+    column_is_specified(m, 2);
+    /@ assert each: owned_counted(m->stat, m->state, m->home, m->size, m->requested, m->top) ==>
+         segments_and_rests_counted(m->stat, m->state, m->hold, m->growable, m->prev, m->next, m->home, m->size,
+           m->top) ==>
+         column_specified(*m, 0) && column_specified(*m, 1) && column_specified(*m, 2); @/
+    /@ assert owned: column_specified(*m, 0) ==> column_specified(*m, 1) ==> column_specified(*m, 2) ==>
+         owned_counted(m->stat, m->state, m->home, m->size, m->requested, m->top); @/
+    /@ assert rests: column_specified(*m, 0) ==> column_specified(*m, 1) ==> column_specified(*m, 2) ==>
+         segments_and_rests_counted(m->stat, m->state, m->hold, m->growable, m->prev, m->next, m->home, m->size,
+           m->top); @/
   }
 */
 
@@ -539,6 +581,9 @@ static int32_t columns_summed(const struct ashlar_manager *m)
         m->stat[k].freed != ashlar_saturating_sum(small.freed, large.freed)) {
       return k;
     }
+    /*@ assert allocated: m->stat[3 * kind].allocated ==
+          saturated(m->stat[3 * kind + 1].allocated + m->stat[3 * kind + 2].allocated); */
+    //@ assert freed: m->stat[3 * kind].freed == saturated(m->stat[3 * kind + 1].freed + m->stat[3 * kind + 2].freed);
     kind++;
   }
   return -1;

@@ -264,7 +264,23 @@
       (in_column(m.home[k - 1], column) == 1 ? share(m, kind, k - 1) : 0);
   predicate column_counted(struct ashlar_manager m, integer column) =
     \forall integer kind; 0 <= kind < ASHLAR_STAT_KINDS ==>
-      m.stat[kind * ASHLAR_STAT_COLUMNS + column].current == shares(m, kind, column, m.top);
+      counts(m.stat, kind, column, shares(m, kind, column, m.top));
+  // the same in the words of spec/block_manager.h
+  predicate column_specified(struct ashlar_manager m, integer c) =
+    counts(m.stat, ASHLAR_STAT_ALLOCATION, c, number_in(m.state, m.home, ASHLAR_ALLOCATED, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_ALLOCATED_BYTES, c, sizes_in(m.state, m.home, m.size, ASHLAR_ALLOCATED, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_ACTIVE, c, number_in(m.state, m.home, ASHLAR_ALLOCATED, c, m.top) +
+      number_in(m.state, m.home, ASHLAR_PENDING, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_ACTIVE_BYTES, c, sizes_in(m.state, m.home, m.size, ASHLAR_ALLOCATED, c, m.top) +
+      sizes_in(m.state, m.home, m.size, ASHLAR_PENDING, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_REQUESTED_BYTES, c, sizes_in(m.state, m.home, m.requested, ASHLAR_ALLOCATED, c, m.top) +
+      sizes_in(m.state, m.home, m.requested, ASHLAR_PENDING, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_SEGMENT, c, segments_in(m.state, m.hold, m.growable, m.prev, m.home, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_RESERVED_BYTES, c, reserved_in(m.state, m.hold, m.home, m.size, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_INACTIVE_SPLIT, c,
+      inactive_in(m.state, m.growable, m.prev, m.next, m.home, c, m.top)) &&
+    counts(m.stat, ASHLAR_STAT_INACTIVE_SPLIT_BYTES, c,
+      inactive_bytes_in(m.state, m.growable, m.prev, m.next, m.home, m.size, c, m.top));
   // blocks among the first k slots at addresses below x
   logic integer blocks_below(uint8_t state[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS], integer x, integer k) =
     k <= 0 ? 0 : blocks_below(state, addr, x, k - 1) + (state[k - 1] != ASHLAR_UNUSED && addr[k - 1] < x ? 1 : 0);
