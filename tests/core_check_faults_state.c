@@ -327,6 +327,13 @@ FAULT(stat_of_large_wrong)
   counter(m, ASHLAR_STAT_SEGMENT, ASHLAR_STAT_LARGE)->current--;
 }
 
+/* The sum is what it was, but for 2^64. */
+FAULT(requested_too_large)
+{
+  m->requested[slot->first] += UINT64_C(1) << 63;
+  m->requested[slot->third] += UINT64_C(1) << 63;
+}
+
 FAULT(requested_wrong)
 {
   m->requested[slot->other]++;
@@ -703,6 +710,7 @@ const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", stat_of_all_wrong},
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", stat_of_large_wrong},
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", requested_wrong},
+    {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", requested_too_large},
     {ASHLAR_CLAUSE_RESERVED_COUNTED, "stats_private", pool_reserved_lost},
     {ASHLAR_CLAUSE_OVERSIZE_COUNTED, "stats_oversize", oversize_allocation_lost},
     {ASHLAR_CLAUSE_OVERSIZE_COUNTED, "stats_oversize", oversize_segment_lost},
