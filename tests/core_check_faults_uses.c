@@ -303,6 +303,12 @@ FAULT(use_spare_count_negative)
   m->use_spare_count = -1;
 }
 
+FAULT(use_spare_count_beyond)
+{
+  (void)slot;
+  m->use_spare_count = m->use_top + 1;
+}
+
 FAULT(use_spare_nowhere)
 {
   const int32_t use = last_use(m, slot->third);
@@ -355,6 +361,7 @@ const struct core_check_fault core_check_faults_uses[] = {
     {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_top_beyond},
     {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_top_negative},
     {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_spare_count_negative},
+    {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_spare_count_beyond},
     {ASHLAR_CLAUSE_USES_SPARE, "uses_spare", use_spare_lost},
     {ASHLAR_CLAUSE_USES_SPARE, "uses_spare", use_spare_in_use},
     {ASHLAR_CLAUSE_USES_SPARE, "uses_spare", use_spare_nowhere},
