@@ -58,7 +58,7 @@
   m->use_block[u] == (SLOT) ==> m->use_more[u] == -1 ==> m->use_stream[u] == ASHLAR_STREAM_DEFERRED;
 // uses may end, and go on to the queues; no block comes to be
 #define ASSIGNS_ENDED ASSIGNS_RECORDS, ASSIGNS_CHAINS, ASSIGNS_QUEUES
-#define USE_LEFT(A, U) m->use_block[U] == -1 || m->use_block[U] == (A).use_block[U]
+#define USE_LEFT(A, U) (m->use_block[U] == -1 || m->use_block[U] == (A).use_block[U])
 #define KEEPS_USES_LEFT loop invariant slots_left: SLOTS_LEFT(\at(*m, Pre)); \
   loop invariant uses_left: \forall integer u; 0 <= u < m->use_top ==> USE_LEFT(\at(*m, Pre), u);
 #define ENSURES_USES_LEFT ENSURES_SLOTS_LEFT ENSURES_CLOCKS \

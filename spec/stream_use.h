@@ -159,8 +159,8 @@
 #define REQUIRES_USES requires uses: USES_STATE;
 #define ENSURES_USES ensures uses: USES_STATE;
 // a record is what it was (inline, so that the provers find it by any of its fields)
-#define SAME_USE(U) m->use_block[U] == \old(*m).use_block[U] && m->use_stream[U] == \old(*m).use_stream[U] && \
-  m->use_serial[U] == \old(*m).use_serial[U] && m->use_number[U] == \old(*m).use_number[U]
+#define SAME_USE(U) (m->use_block[U] == \old(*m).use_block[U] && m->use_stream[U] == \old(*m).use_stream[U] && \
+  m->use_serial[U] == \old(*m).use_serial[U] && m->use_number[U] == \old(*m).use_number[U])
 #define ENSURES_OTHERS_FIRST(SLOT) ensures others_first: \
   \forall integer i; 0 <= i < ASHLAR_SLOTS ==> i != (SLOT) ==> m->first_use[i] == \old(*m).first_use[i];
 // a record that goes out of a chain leaves the one behind it to the one before it
