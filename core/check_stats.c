@@ -221,20 +221,19 @@ static struct sums sum_of(struct sums sums, struct sums share)
   return sum;
 }
 
-/* Adds up what blocks of a class, or of all (ASHLAR_CLASSES), add. */
+/* Adds up what the blocks of a column add. */
 /*@ requires \valid(m); STATS_BEFORE(ASHLAR_CLAUSE_BLOCKS_COUNTED)
-    requires class: 0 <= class <= ASHLAR_CLASSES;
+    requires column: 0 <= column < ASHLAR_STAT_COLUMNS;
     READS
     ensures sums: \forall integer kind; 0 <= kind < ASHLAR_STAT_REQUESTED_BYTES ==>
-      \result.of[kind] == shares(*m, kind, class == ASHLAR_CLASSES ? 0 : class + 1, m->top);
+      \result.of[kind] == shares(*m, kind, column, m->top);
     ensures asked: \result.too_large == 0 ==> \result.of[ASHLAR_STAT_REQUESTED_BYTES] ==
-      shares(*m, ASHLAR_STAT_REQUESTED_BYTES, class == ASHLAR_CLASSES ? 0 : class + 1, m->top);
+      shares(*m, ASHLAR_STAT_REQUESTED_BYTES, column, m->top);
     ensures too_large: \result.too_large != 0 ==>
-      UINT64_MAX < shares(*m, ASHLAR_STAT_REQUESTED_BYTES, class == ASHLAR_CLASSES ? 0 : class + 1, m->top);
+      UINT64_MAX < shares(*m, ASHLAR_STAT_REQUESTED_BYTES, column, m->top);
 */
-static struct sums sums_of(const struct ashlar_manager *m, int32_t class)
+static struct sums sums_of(const struct ashlar_manager *m, int32_t column)
 {
-  //@ ghost int32_t column = class == ASHLAR_CLASSES ? 0 : class + 1;
   //@ ghost ashlar_blocks_bounded(m);
   //@ ghost shares_bounded(m, column);
   struct sums sums = {{0}, 0};
@@ -255,7 +254,7 @@ static struct sums sums_of(const struct ashlar_manager *m, int32_t class)
     /*@ assert next: \forall integer kind; 0 <= kind < ASHLAR_STAT_KINDS ==> shares(*m, kind, column, i + 1) ==
           shares(*m, kind, column, i) + (in_column(m->home[i], column) == 1 ? share(*m, kind, i) : 0); */
     if (m->state[i] != ASHLAR_UNUSED &&
-        (class == ASHLAR_CLASSES || class == ashlar_home_class(m->home[i]))) {
+        (column == ASHLAR_STAT_ALL || column == ashlar_home_class(m->home[i]) + 1)) {
       //@ assert column: in_column(m->home[i], column) == 1;
       sums = sum_of(sums, share_of(m, i));
     }
@@ -266,14 +265,16 @@ static struct sums sums_of(const struct ashlar_manager *m, int32_t class)
 
 /* The first counter of a column that is not the sum; -1: none. */
 /*@ requires \valid(m); STATS_BEFORE(ASHLAR_CLAUSE_BLOCKS_COUNTED)
-    requires column: 0 <= class <= ASHLAR_CLASSES && column == (class == ASHLAR_CLASSES ? 0 : class + 1);
+    requires column: 0 <= column < ASHLAR_STAT_COLUMNS;
     READS
     ensures index: -1 <= \result < ASHLAR_STATS;
     ensures counted: \result == -1 <==> column_counted(*m, column);
 */
-static int32_t differs(const struct ashlar_manager *m, int32_t class, int32_t column)
+static int32_t differs(const struct ashlar_manager *m, int32_t column)
 {
-  struct sums sums = sums_of(m, class);
+  struct sums sums = sums_of(m, column);
+  /*@ assert sums: \forall integer k; 0 <= k < ASHLAR_STAT_REQUESTED_BYTES ==>
+        sums.of[k] == shares(*m, k, column, m->top); */
   int32_t kind = 0;
   /*@ loop invariant kind: 0 <= kind <= ASHLAR_STAT_KINDS;
       loop invariant passed: \forall integer k; 0 <= k < kind ==>
@@ -282,6 +283,9 @@ static int32_t differs(const struct ashlar_manager *m, int32_t class, int32_t co
       loop variant ASHLAR_STAT_KINDS - kind;
   */
   while (kind < ASHLAR_STAT_KINDS) {
+    //@ assert sum: kind < ASHLAR_STAT_REQUESTED_BYTES ==> sums.of[kind] == shares(*m, kind, column, m->top);
+    /*@ assert asked: kind == ASHLAR_STAT_REQUESTED_BYTES ==> sums.too_large == 0 ==>
+          sums.of[kind] == shares(*m, kind, column, m->top); */
     if (m->stat[kind * ASHLAR_STAT_COLUMNS + column].current != sums.of[kind] ||
         (kind == ASHLAR_STAT_REQUESTED_BYTES && sums.too_large != 0)) {
       //@ assert differs: !counts(m->stat, kind, column, shares(*m, kind, column, m->top));
@@ -357,12 +361,12 @@ static int32_t differs(const struct ashlar_manager *m, int32_t class, int32_t co
 static int32_t blocks_counted(const struct ashlar_manager *m)
 {
   //@ ghost columns_specified(m);
-  int32_t at = differs(m, ASHLAR_CLASSES, ASHLAR_STAT_ALL);
+  int32_t at = differs(m, ASHLAR_STAT_ALL);
   if (at == -1) {
-    at = differs(m, ASHLAR_CLASS_SMALL, ASHLAR_STAT_SMALL);
+    at = differs(m, ASHLAR_STAT_SMALL);
   }
   if (at == -1) {
-    at = differs(m, ASHLAR_CLASS_LARGE, ASHLAR_STAT_LARGE);
+    at = differs(m, ASHLAR_STAT_LARGE);
   }
   return at;
 }
@@ -567,9 +571,7 @@ static int32_t columns_summed(const struct ashlar_manager *m)
 {
   int32_t kind = 0;
   /*@ loop invariant kind: 0 <= kind <= ASHLAR_STAT_KINDS;
-      loop invariant passed: \forall integer k; 0 <= k < kind ==>
-        m->stat[3 * k].allocated == saturated(m->stat[3 * k + 1].allocated + m->stat[3 * k + 2].allocated) &&
-        m->stat[3 * k].freed == saturated(m->stat[3 * k + 1].freed + m->stat[3 * k + 2].freed);
+      loop invariant passed: \forall integer k; 0 <= k < kind ==> kind_summed(m->stat, k);
       loop assigns kind;
       loop variant ASHLAR_STAT_KINDS - kind;
   */
@@ -584,6 +586,7 @@ static int32_t columns_summed(const struct ashlar_manager *m)
     /*@ assert allocated: m->stat[3 * kind].allocated ==
           saturated(m->stat[3 * kind + 1].allocated + m->stat[3 * kind + 2].allocated); */
     //@ assert freed: m->stat[3 * kind].freed == saturated(m->stat[3 * kind + 1].freed + m->stat[3 * kind + 2].freed);
+    //@ assert summed: kind_summed(m->stat, kind);
     kind++;
   }
   return -1;

@@ -253,10 +253,11 @@
     (\forall integer k; 0 <= k < ASHLAR_STATS ==> total_valid(stat[k])) &&
     (\forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> total_valid(pool_reserved[p])) &&
     total_valid(allocations) && total_valid(segments);
+  predicate kind_summed(struct ashlar_counter stat[27], integer k) =
+    stat[3 * k].allocated == saturated(stat[3 * k + 1].allocated + stat[3 * k + 2].allocated) &&
+    stat[3 * k].freed == saturated(stat[3 * k + 1].freed + stat[3 * k + 2].freed);
   predicate columns_summed(struct ashlar_counter stat[27]) =
-    \forall integer k; 0 <= k < ASHLAR_STAT_KINDS ==>
-      stat[3 * k].allocated == saturated(stat[3 * k + 1].allocated + stat[3 * k + 2].allocated) &&
-      stat[3 * k].freed == saturated(stat[3 * k + 1].freed + stat[3 * k + 2].freed);
+    \forall integer k; 0 <= k < ASHLAR_STAT_KINDS ==> kind_summed(stat, k);
 
   // --- words for contracts ---
   predicate is_busy(struct ashlar_manager m) = m.config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m.in_flight;

@@ -308,7 +308,7 @@
 #define READS terminates \true; exits \false; assigns \nothing;
 #define CHECKS(LAST, PREDICATE) READS \
   ensures index: -1 <= \result <= (LAST); \
-  ensures REQ_VALID_clause: \result == -1 <==> PREDICATE;
+  ensures REQ_VALID_clause: \result == -1 <==> (PREDICATE);
 #define BLOCKS_BEFORE(CLAUSE) requires blocks: blocks_checked(*m, CLAUSE);
 #define MAP_BEFORE(CLAUSE) BLOCKS_BEFORE(CLAUSE) requires map: map_checked(*m, CLAUSE);
 #define USES_BEFORE(CLAUSE) requires uses: uses_checked(*m, CLAUSE);
