@@ -139,6 +139,13 @@ bool ashlar_recorder_finish(const struct ashlar_recorder *recorder,
       return false;
     }
   }
+  for (uint32_t i = 0; requests->snapshot != NULL && i < requests->snapshot->pool_count; i++) {
+    uint16_t index = 0;
+    const struct ashlar_pool_id *id = &requests->snapshot->pools[i];
+    if (!ashlar_snapshot_pool(snapshot, id->first, id->second, &index)) {
+      return false;
+    }
+  }
   for (uint32_t i = 0; i == 0 || i < requests->device_count; i++) {
     if (!add_trace(&recorder->rings[i], snapshot)) {
       return false;
@@ -227,6 +234,7 @@ static bool add_segment(const struct ashlar_recorder_state *state, int32_t head,
       .address = first.address,
       .device = state->device,
       .stream = state->streams[first.stream],
+      .pool = state->pools[first.pool],
       .flags = ASHLAR_SEGMENT_HAS_DEVICE | ASHLAR_SEGMENT_HAS_STREAM | ASHLAR_SEGMENT_HAS_POOL |
                ASHLAR_SEGMENT_HAS_EXPANDABLE | ASHLAR_SEGMENT_HAS_TOTAL |
                ASHLAR_SEGMENT_HAS_ALLOCATED | ASHLAR_SEGMENT_HAS_ACTIVE |

@@ -12,6 +12,7 @@ static void enter(struct ashlar_play *play, const struct ashlar_seed_block *seed
       .slot = slot,
       .generation = view.generation,
       .stream = seed->stream,
+      .pool = seed->pool,
       .state = seed->is_pending ? ASHLAR_ALLOCATION_PENDING : ASHLAR_ALLOCATION_LIVE,
       .device = seed->device,
   };
@@ -44,11 +45,13 @@ static bool add_segment(struct ashlar_play *play, const struct ashlar_seed_segme
                         int32_t *slot, struct ashlar_error *error)
 {
   const int32_t stream = ashlar_play_stream_number(play, segment->stream);
+  const int32_t pool = ashlar_play_pool(play, segment->pool);
   struct ashlar_placement placed = {.status = ASHLAR_ERROR_STREAM};
-  if (stream != -1 && ashlar_sim_adopt(&play->sim, segment->address, segment->size,
-                                       segment->stream) == ASHLAR_SIM_OK) {
-    placed = ashlar_segment_add(play->manager, segment->address, segment->size, 0, segment->pool,
-                                stream);
+  if (stream != -1 && pool != -1 &&
+      ashlar_sim_adopt(&play->sim, segment->address, segment->size, segment->stream) ==
+          ASHLAR_SIM_OK) {
+    placed = ashlar_segment_add(play->manager, segment->address, segment->size, pool,
+                                segment->class, stream);
   }
   if (placed.status != ASHLAR_OK) {
     return ashlar_error_set(
@@ -117,9 +120,10 @@ bool ashlar_seed_anew(struct ashlar_play *play, const struct ashlar_seeds *seeds
 {
   for (size_t i = 0; i < seeds->block_count; i++) {
     const struct ashlar_seed_block *seed = &seeds->blocks[i];
+    const struct ashlar_play_owner owner = {seed->stream, seed->pool};
     const struct ashlar_play_outcome outcome =
-        ashlar_play_allocate(play, seed->requested, seed->stream, false);
-    ashlar_play_note_oom(play, &outcome, seed->stream);
+        ashlar_play_allocate(play, seed->requested, owner, false);
+    ashlar_play_note_oom(play, &outcome, owner);
     if (outcome.is_served && outcome.slot != -1) {
       enter(play, seed, outcome.slot, allocations);
     } else if (!fail(play, seed, outcome.reason, allocations, error)) {

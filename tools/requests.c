@@ -145,12 +145,24 @@ bool ashlar_requests_stream(struct ashlar_requests *requests, uint64_t handle, b
   return true;
 }
 
+const struct ashlar_event *ashlar_requests_event(const struct ashlar_requests *requests,
+                                                 const struct ashlar_request_item *item)
+{
+  const struct ashlar_snapshot *snapshot = requests->snapshot;
+  if (snapshot == NULL || item->device >= snapshot->trace_count ||
+      item->event >= snapshot->traces[item->device].event_count) {
+    return NULL;
+  }
+  return &snapshot->traces[item->device].events[item->event];
+}
+
 void ashlar_requests_free(struct ashlar_requests *requests)
 {
   free(requests->items);
   free(requests->streams);
   free(requests->segments);
   free(requests->seeds);
+  free(requests->whole_pools);
   if (requests->scripts != NULL) {
     for (int i = 0; i < ASHLAR_REQUESTS_DEVICES; i++) {
       free(requests->scripts[i].lines);

@@ -41,8 +41,7 @@ enum ashlar_request_kind {
 /* Why a request is impossible. */
 enum ashlar_impossible {
   ASHLAR_IMPOSSIBLE_UNKNOWN = 0, /* it frees what is not live */
-  ASHLAR_IMPOSSIBLE_LIVE,        /* it allocates where a block is live */
-  ASHLAR_IMPOSSIBLE_POOL         /* it is served from a private pool */
+  ASHLAR_IMPOSSIBLE_LIVE         /* it allocates where a block is live */
 };
 
 struct ashlar_request_item {
@@ -67,7 +66,8 @@ struct ashlar_seed_segment {
   uint64_t size;
   uint16_t stream;
   uint8_t device;
-  uint8_t pool; /* ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE */
+  uint8_t class; /* ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE */
+  uint16_t pool; /* index into the pools of the recording */
 };
 
 /* A block that was live when the recording began. */
@@ -77,6 +77,7 @@ struct ashlar_seed_block {
   uint64_t requested; /* <= size */
   uint32_t number;
   uint16_t stream;
+  uint16_t pool;
   uint8_t device;
   bool is_pending; /* its owner had let go, and nothing in the recording completes that */
 };
@@ -88,6 +89,7 @@ struct ashlar_request_script {
   size_t capacity;
 };
 
+struct ashlar_event;
 struct ashlar_id_table;
 struct ashlar_snapshot;
 
@@ -110,7 +112,9 @@ struct ashlar_requests {
   bool is_trace;                    /* a text trace; known even where reading failed */
   bool has_completions;             /* frees and completions are requests of their own */
   bool has_growable; /* growable segments were recorded, which are not replayed as such */
-  uint64_t ignored;  /* recorded events that are no requests */
+  uint8_t
+      *whole_pools; /* by device, then by pool: 1 where no block of it was ever split; or NULL */
+  uint64_t ignored; /* recorded events that are no requests */
 
   /* room in the arrays, and the streams seen so far */
   size_t item_capacity;
@@ -131,6 +135,10 @@ bool ashlar_requests_read_file(const char *path, struct ashlar_requests *request
 /* The same for `size` bytes at `data`, which are not kept. */
 bool ashlar_requests_read_memory(const void *data, size_t size, struct ashlar_requests *requests,
                                  struct ashlar_error *error);
+
+/* The recorded event of a request; NULL where there is none. */
+const struct ashlar_event *ashlar_requests_event(const struct ashlar_requests *requests,
+                                                 const struct ashlar_request_item *item);
 
 /* Releases what the sequence owns and makes it empty. */
 void ashlar_requests_free(struct ashlar_requests *requests);

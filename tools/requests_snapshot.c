@@ -12,7 +12,7 @@
 /* Notes of live blocks (struct ashlar_live.note); the entry's `size` is the allocation's number. */
 enum {
   NOTE_REQUESTED = 1, /* its owner has let go */
-  NOTE_OUTSIDE = 2,   /* served from a private pool: its free is no request either */
+  NOTE_OUTSIDE = 2,   /* in a private pool that events do not name: its free is no request either */
   NOTE_FAULT = 4      /* not live at all; stays until its free is complete, so that it fails once */
 };
 
@@ -67,6 +67,30 @@ static bool next_number(struct converting *work, uint32_t *number)
 
 /* --- before the first event --- */
 
+/* Whether memory of the pool cannot be told from that of the default pool in the events. */
+static bool is_untold(const struct converting *work, uint16_t pool)
+{
+  return pool != 0 && !work->history.tells_pools;
+}
+
+/* Which pools keep their blocks whole. */
+static bool add_pools(struct converting *work)
+{
+  struct ashlar_requests *requests = work->requests;
+  const size_t count = requests->snapshot->pool_count;
+  if (requests->whole_pools == NULL) {
+    requests->whole_pools = calloc(count * ASHLAR_REQUESTS_DEVICES, 1);
+  }
+  if (requests->whole_pools == NULL) {
+    return no_memory(work->error);
+  }
+  for (size_t i = 1; i < count; i++) {
+    requests->whole_pools[(size_t)work->part.device * count + i] =
+        ashlar_history_splits(&work->history, (uint16_t)i) ? 0 : 1;
+  }
+  return true;
+}
+
 static bool add_segments(struct converting *work)
 {
   for (uint32_t i = 0; i < work->history.segments.count; i++) {
@@ -76,9 +100,10 @@ static bool add_segments(struct converting *work)
         .size = record->size,
         .stream = record->stream,
         .device = (uint8_t)work->part.device,
-        .pool = record->class,
+        .class = record->class,
+        .pool = record->pool,
     };
-    if (record->pool == 0 && !ashlar_requests_add_segment(work->requests, &segment)) {
+    if (!is_untold(work, record->pool) && !ashlar_requests_add_segment(work->requests, &segment)) {
       return no_memory(work->error);
     }
   }
@@ -123,7 +148,7 @@ static bool add_seed(struct converting *work, uint64_t index)
   if (entry == NULL) {
     return no_memory(work->error);
   }
-  if (segment != NULL && segment->pool != 0) {
+  if (segment != NULL && is_untold(work, segment->pool)) {
     entry->note = NOTE_OUTSIDE;
     return true;
   }
@@ -132,6 +157,7 @@ static bool add_seed(struct converting *work, uint64_t index)
       .size = size_of(work, index, segment),
       .requested = block->requested,
       .stream = segment == NULL ? 0 : segment->stream,
+      .pool = segment == NULL ? 0 : segment->pool,
       .device = (uint8_t)work->part.device,
   };
   if (seed.requested == 0 || (block->is_held && seed.requested > seed.size)) {
@@ -171,10 +197,6 @@ static bool convert_alloc(struct converting *work, uint64_t event)
   struct ashlar_live *entry = ashlar_live_add(&work->live, recorded->address);
   if (entry == NULL) {
     return no_memory(work->error);
-  }
-  if (recorded->pool != 0) {
-    entry->note = NOTE_OUTSIDE;
-    return add_impossible(work, event, ASHLAR_IMPOSSIBLE_POOL);
   }
   uint32_t number = 0;
   if (!next_number(work, &number)) {
@@ -266,9 +288,6 @@ static bool add_line(struct converting *work, uint64_t event, enum ashlar_sim_sc
 {
   const struct ashlar_event *recorded = &work->part.events[event];
   const struct ashlar_sim_script_line line = {event, recorded->address, recorded->size, kind};
-  if (recorded->pool != 0) {
-    return true;
-  }
   return ashlar_requests_add_line(work->requests, (uint8_t)work->part.device, &line) ||
          no_memory(work->error);
 }
@@ -323,10 +342,10 @@ static bool convert_part(struct converting *work)
   if (!ashlar_history_rebuild(&work->part, &work->requests->config, &work->history)) {
     return no_memory(work->error);
   }
-  if (work->history.is_growable) {
+  if (work->history.is_growable || work->history.ranges.count > 0) {
     work->requests->has_growable = true;
   }
-  if (!add_segments(work) || !add_seeds(work)) {
+  if (!add_pools(work) || !add_segments(work) || !add_seeds(work)) {
     return false;
   }
   for (uint64_t i = 0; i < work->part.event_count; i++) {

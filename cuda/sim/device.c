@@ -328,6 +328,11 @@ bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t ad
   return line != NULL && line->kind == ASHLAR_SIM_SCRIPT_FREE && line->address == address;
 }
 
+const struct ashlar_sim_script_line *ashlar_sim_expected(const struct ashlar_sim_device *device)
+{
+  return next_line(device);
+}
+
 void ashlar_sim_place_next(struct ashlar_sim_device *device, uint64_t address)
 {
   device->placed = true;

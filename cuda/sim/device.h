@@ -123,6 +123,9 @@ void ashlar_sim_advance(struct ashlar_sim_device *device, uint64_t position);
 /* RECORDED: whether the next thing that the script has is a free of the segment at the address. */
 bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t address);
 
+/* RECORDED: the line of the script that is to be played next; NULL: none is left. */
+const struct ashlar_sim_script_line *ashlar_sim_expected(const struct ashlar_sim_device *device);
+
 /* The next segment that is handed out begins at this address, whatever the placement (RECORDED: no
    effect). An allocation that fails leaves this as it is: OVERLAP or RANGE, where the segment cannot
    be there. */
