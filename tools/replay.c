@@ -276,7 +276,12 @@ static bool check_settings(struct ashlar_replaying *work)
   }
   if (requests->has_growable) {
     return ashlar_error_set(work->error, 0,
-                            "growable segments were recorded, which the recorded device has not");
+                            "growable segments were recorded of which the ranges are not told");
+  }
+  if (requests->grows && !ashlar_play_ranges(requests, config)) {
+    return ashlar_error_set(work->error, 0,
+                            "growable segments were recorded whose ranges overlap: how long they "
+                            "were is not told");
   }
   return true;
 }

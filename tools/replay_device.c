@@ -126,7 +126,12 @@ static struct ashlar_step give_back(struct ashlar_play *play, const struct ashla
 static struct ashlar_step carry_out(struct ashlar_play *play, struct ashlar_step step,
                                     struct ashlar_play_owner owner)
 {
-  while (step.kind == ASHLAR_STEP_ALLOCATE || step.kind == ASHLAR_STEP_RELEASE) {
+  while (step.kind == ASHLAR_STEP_ALLOCATE || step.kind == ASHLAR_STEP_RELEASE ||
+         ashlar_play_is_growth(&step)) {
+    if (ashlar_play_is_growth(&step)) {
+      step = ashlar_play_grow(play, &step);
+      continue;
+    }
     step =
         step.kind == ASHLAR_STEP_ALLOCATE ? ask_device(play, &step, owner) : give_back(play, &step);
   }
@@ -265,17 +270,33 @@ bool ashlar_play_fail(struct ashlar_play *play, struct ashlar_replay_failure fai
   return true;
 }
 
-static uint64_t largest_free(const struct ashlar_manager *manager)
+/* Bytes of segments, and of what is mapped of growable ones. */
+static uint64_t reserved(const struct ashlar_manager *manager)
+{
+  return manager->bytes[ASHLAR_ALLOCATED] + manager->bytes[ASHLAR_FREE];
+}
+
+static uint64_t largest_in(const struct ashlar_manager *manager, int32_t pool)
 {
   uint64_t largest = 0;
   for (int32_t class = 0; class < ASHLAR_CLASSES; class ++) {
     for (int32_t stream = 0; stream < manager->stream_count; stream++) {
-      const int32_t slot = ashlar_index_before(manager, ashlar_home(0, class, stream), UINT64_MAX,
-                                               UINT64_MAX, UINT64_MAX);
+      const int32_t slot = ashlar_index_before(manager, ashlar_home(pool, class, stream),
+                                               UINT64_MAX, UINT64_MAX, UINT64_MAX);
       if (slot != -1 && manager->size[slot] > largest) {
         largest = manager->size[slot];
       }
     }
+  }
+  return largest;
+}
+
+static uint64_t largest_free(const struct ashlar_manager *manager)
+{
+  uint64_t largest = 0;
+  for (int32_t pool = 0; pool <= manager->pool_top; pool++) {
+    const uint64_t in_pool = largest_in(manager, pool);
+    largest = in_pool > largest ? in_pool : largest;
   }
   return largest;
 }
@@ -285,7 +306,7 @@ struct ashlar_replay_moment ashlar_play_moment(const struct ashlar_play *play, u
   const struct ashlar_manager *manager = play->manager;
   return (struct ashlar_replay_moment){
       .event = event,
-      .reserved = ashlar_block_bytes(manager),
+      .reserved = reserved(manager),
       .allocated = manager->bytes[ASHLAR_ALLOCATED] - play->pending_bytes,
       .pending = play->pending_bytes,
       .free = manager->bytes[ASHLAR_FREE],
@@ -297,7 +318,7 @@ void ashlar_play_measure(struct ashlar_play *play, uint64_t event)
 {
   const struct ashlar_manager *manager = play->manager;
   struct ashlar_replay_device *result = play->result;
-  if (ashlar_block_bytes(manager) > result->at_peak_reserved.reserved) {
+  if (reserved(manager) > result->at_peak_reserved.reserved) {
     result->at_peak_reserved = ashlar_play_moment(play, event);
   }
   if (manager->bytes[ASHLAR_ALLOCATED] - play->pending_bytes >

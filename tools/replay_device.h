@@ -57,9 +57,10 @@ struct ashlar_play {
   uint16_t streams[ASHLAR_STREAMS]; /* index into the request streams, by number in the manager */
   uint16_t last_stream;             /* a stream that was just looked up, and its number */
   int32_t last_number;              /* -1: none yet */
-  int32_t *pools;       /* by pool of the recording: number in the manager; see replay_pool.c */
-  uint16_t *pool_names; /* by number in the manager */
-  int32_t captured;     /* number of a stream that is captured all the time; -1: none yet */
+  int32_t *pools;        /* by pool of the recording: number in the manager; see replay_pool.c */
+  uint16_t *pool_names;  /* by number in the manager */
+  int32_t captured;      /* number of a stream that is captured all the time; -1: none yet */
+  uint64_t spare_ranges; /* ranges so far that the recording tells nothing of */
   struct ashlar_waiting_list waiting;
   uint64_t pending_bytes;
   uint64_t time_us; /* of the request at hand */
@@ -131,6 +132,18 @@ bool ashlar_play_fail(struct ashlar_play *play, struct ashlar_replay_failure fai
 /* Records an event now. */
 void ashlar_play_note(struct ashlar_play *play, enum ashlar_action action, uint64_t address,
                       uint64_t size, struct ashlar_play_owner owner);
+
+/* --- replay_growth.c: growable segments on the recorded device --- */
+
+/* Settings by which ranges are as long as the recorded ones can have been. False: they overlap, so that the recording does
+   not tell how long they were. */
+bool ashlar_play_ranges(const struct ashlar_requests *requests, struct ashlar_config *config);
+
+/* Carries out a step about a range, or a part of one. */
+struct ashlar_step ashlar_play_grow(struct ashlar_play *play, const struct ashlar_step *step);
+
+/* Whether a step is one of those. */
+bool ashlar_play_is_growth(const struct ashlar_step *step);
 
 /* --- replay_pool.c: private pools. Each serves requests of a thread of its own --- */
 

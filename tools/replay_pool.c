@@ -9,23 +9,30 @@
 
 #include "tools/caller.h"
 
-enum { NOT_YET = 0, REFUSED = -1 };
+enum { NOT_YET = 0, REFUSED = -1, FOREIGN = 1 /* an allocator */ };
+
+static uint8_t bits_of(const struct ashlar_play *play, uint16_t pool)
+{
+  const struct ashlar_requests *requests = play->requests;
+  const size_t row = requests->whole_pools == NULL ? 0 : requests->snapshot->pool_count;
+  return requests->whole_pools == NULL ? 0 : requests->whole_pools[play->device * row + pool];
+}
 
 int32_t ashlar_play_pool(struct ashlar_play *play, uint16_t pool)
 {
   if (pool == 0 || play->pools[pool] != NOT_YET) {
     return play->pools[pool];
   }
-  const struct ashlar_requests *requests = play->requests;
-  const struct ashlar_pool_creation created = ashlar_pool_create(play->manager, 0);
+  const uint8_t bits = bits_of(play, pool);
+  const struct ashlar_pool_creation created =
+      ashlar_pool_create(play->manager, (bits & ASHLAR_POOL_IS_FOREIGN) != 0 ? FOREIGN : 0);
   play->pools[pool] = REFUSED;
   if (created.status != ASHLAR_OK ||
       ashlar_scope_open(play->manager, created.pool, (uint64_t)(uint32_t)created.pool, -1) !=
           ASHLAR_OK) {
     return REFUSED;
   }
-  if (requests->whole_pools != NULL &&
-      requests->whole_pools[(size_t)play->device * requests->snapshot->pool_count + pool] != 0) {
+  if ((bits & ASHLAR_POOL_IS_WHOLE) != 0) {
     (void)ashlar_pool_set_no_split(play->manager, created.pool);
   }
   play->pools[pool] = created.pool;

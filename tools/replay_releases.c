@@ -19,11 +19,16 @@ static struct ashlar_device_part part_of(const struct ashlar_play *play)
   return part;
 }
 
+static bool is_release(const struct ashlar_event *event)
+{
+  return event->action == ASHLAR_ACTION_SEGMENT_FREE ||
+         event->action == ASHLAR_ACTION_SEGMENT_UNMAP;
+}
+
 /* Whether the event may stand in a run of releases: blocks may come back between them. */
 static bool is_in_run(const struct ashlar_event *event)
 {
-  return event->action == ASHLAR_ACTION_SEGMENT_FREE ||
-         event->action == ASHLAR_ACTION_FREE_COMPLETED;
+  return is_release(event) || event->action == ASHLAR_ACTION_FREE_COMPLETED;
 }
 
 void ashlar_releases_give_up(struct ashlar_play *play, const struct ashlar_request_item *item)
@@ -31,7 +36,7 @@ void ashlar_releases_give_up(struct ashlar_play *play, const struct ashlar_reque
   const struct ashlar_device_part part = part_of(play);
   for (uint64_t i = item->event; i < part.event_count && is_in_run(&part.events[i]);
        i = ashlar_history_next(&part, i + 1)) {
-    if (part.events[i].action == ASHLAR_ACTION_SEGMENT_FREE && part.events[i].pool != 0) {
+    if (is_release(&part.events[i]) && part.events[i].pool != 0) {
       ashlar_play_give_up(play, part.events[i].pool);
     }
   }
@@ -56,7 +61,9 @@ static const struct ashlar_event *expected(const struct ashlar_play *play)
 {
   const struct ashlar_device_part part = part_of(play);
   const struct ashlar_sim_script_line *line = ashlar_sim_expected(&play->sim);
-  return line != NULL && line->kind == ASHLAR_SIM_SCRIPT_FREE && line->position < part.event_count
+  return line != NULL &&
+                 (line->kind == ASHLAR_SIM_SCRIPT_FREE || line->kind == ASHLAR_SIM_SCRIPT_UNMAP) &&
+                 line->position < part.event_count
              ? &part.events[line->position]
              : NULL;
 }
@@ -116,7 +123,7 @@ void ashlar_releases_by_call(struct ashlar_play *play, const struct ashlar_reque
   }
   const struct ashlar_device_part part = part_of(play);
   uint64_t end = item->event;
-  while (end < part.event_count && part.events[end].action == ASHLAR_ACTION_SEGMENT_FREE) {
+  while (end < part.event_count && is_release(&part.events[end])) {
     end = ashlar_history_next(&part, end + 1);
   }
   size_t played = SIZE_MAX;

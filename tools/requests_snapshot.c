@@ -86,9 +86,41 @@ static bool add_pools(struct converting *work)
   }
   for (size_t i = 1; i < count; i++) {
     requests->whole_pools[(size_t)work->part.device * count + i] =
-        ashlar_history_splits(&work->history, (uint16_t)i) ? 0 : 1;
+        (uint8_t)((ashlar_history_splits(&work->history, (uint16_t)i) ? 0 : ASHLAR_POOL_IS_WHOLE) |
+                  (work->history.grows && work->history.has_segments[i] ? ASHLAR_POOL_IS_FOREIGN
+                                                                        : 0));
   }
   return true;
+}
+
+/* Growable segments: their ranges, and what was mapped. */
+static bool add_ranges(struct converting *work)
+{
+  const struct ashlar_range_set *set = &work->history.ranges;
+  bool is_done = true;
+  for (uint64_t i = 0; is_done && i < set->count; i++) {
+    const struct ashlar_range_life *life = &set->lives[i];
+    const struct ashlar_request_range range = {
+        .address = life->address,
+        .size = life->size,
+        .begin = life->begin,
+        .stream = life->stream,
+        .pool = life->pool,
+        .class = life->class,
+        .device = (uint8_t)work->part.device,
+    };
+    is_done = ashlar_requests_add_range(work->requests, &range);
+  }
+  for (uint32_t i = 0; is_done && i < set->mapped.count; i++) {
+    const struct ashlar_segment_record *record = ashlar_segments_nth(&set->mapped, i);
+    const struct ashlar_seed_segment part = {
+        .address = record->address,
+        .size = record->size,
+        .device = (uint8_t)work->part.device,
+    };
+    is_done = ashlar_requests_add_mapped(work->requests, &part);
+  }
+  return is_done || no_memory(work->error);
 }
 
 static bool add_segments(struct converting *work)
@@ -102,6 +134,7 @@ static bool add_segments(struct converting *work)
         .device = (uint8_t)work->part.device,
         .class = record->class,
         .pool = record->pool,
+        .is_growable = record->is_growable,
     };
     if (!is_untold(work, record->pool) && !ashlar_requests_add_segment(work->requests, &segment)) {
       return no_memory(work->error);
@@ -251,7 +284,9 @@ static uint64_t end_of_releases(const struct converting *work, uint64_t begin)
 {
   uint64_t end = begin;
   while (end < work->part.event_count &&
-         (work->part.events[end].action == ASHLAR_ACTION_SEGMENT_FREE || is_late_free(work, end))) {
+         (work->part.events[end].action == ASHLAR_ACTION_SEGMENT_FREE ||
+          work->part.events[end].action == ASHLAR_ACTION_SEGMENT_UNMAP ||
+          is_late_free(work, end))) {
     end = ashlar_history_next(&work->part, end + 1);
   }
   return end;
@@ -270,11 +305,16 @@ static bool convert_releases(struct converting *work, uint64_t event)
       work->part.events[request].action == ASHLAR_ACTION_SEGMENT_ALLOC) {
     request = ashlar_history_next(&work->part, request + 1);
   }
+  while (request < work->part.event_count &&
+         work->part.events[request].action == ASHLAR_ACTION_SEGMENT_MAP) {
+    request = ashlar_history_next(&work->part, request + 1);
+  }
   struct ashlar_request_item item = item_of(work, event, ASHLAR_REQUEST_EMPTY_CACHE, 0);
   if (request < work->part.event_count) {
     const struct ashlar_event *recorded = &work->part.events[request];
     if (recorded->action == ASHLAR_ACTION_OOM ||
-        (recorded->action == ASHLAR_ACTION_ALLOC && request != work->releases_end)) {
+        (recorded->action == ASHLAR_ACTION_ALLOC &&
+         (request != work->releases_end || work->history.grows))) {
       item.kind = ASHLAR_REQUEST_RELEASE;
       item.size = recorded->size;
       item.stream = recorded->stream;
@@ -304,6 +344,10 @@ static bool convert_event(struct converting *work, uint64_t event)
     return add_line(work, event, ASHLAR_SIM_SCRIPT_ALLOC);
   case ASHLAR_ACTION_SEGMENT_FREE:
     return add_line(work, event, ASHLAR_SIM_SCRIPT_FREE) && convert_releases(work, event);
+  case ASHLAR_ACTION_SEGMENT_MAP:
+    return add_line(work, event, ASHLAR_SIM_SCRIPT_MAP);
+  case ASHLAR_ACTION_SEGMENT_UNMAP:
+    return add_line(work, event, ASHLAR_SIM_SCRIPT_UNMAP) && convert_releases(work, event);
   case ASHLAR_ACTION_OOM:
     return add_line(work, event, ASHLAR_SIM_SCRIPT_REFUSE) &&
            add_item(work, event, ASHLAR_REQUEST_REFUSED, 0);
@@ -342,10 +386,9 @@ static bool convert_part(struct converting *work)
   if (!ashlar_history_rebuild(&work->part, &work->requests->config, &work->history)) {
     return no_memory(work->error);
   }
-  if (work->history.is_growable || work->history.ranges.count > 0) {
-    work->requests->has_growable = true;
-  }
-  if (!add_pools(work) || !add_segments(work) || !add_seeds(work)) {
+  work->requests->has_growable = work->requests->has_growable || work->history.is_growable;
+  work->requests->grows = work->requests->grows || work->history.grows;
+  if (!add_pools(work) || !add_ranges(work) || !add_segments(work) || !add_seeds(work)) {
     return false;
   }
   for (uint64_t i = 0; i < work->part.event_count; i++) {
