@@ -75,8 +75,8 @@ struct ashlar_step ashlar_play_grow(struct ashlar_play *play, const struct ashla
                                             play->pool_names[view.pool]};
     const bool is_map = step->kind == ASHLAR_STEP_MAP;
     if (!is_map) {
-      ashlar_sim_unmap(&play->sim, step->address, step->bytes);
-    } else if (ashlar_sim_map(&play->sim, step->address, step->bytes) != ASHLAR_SIM_OK) {
+      ashlar_sim_unmap_scripted(&play->sim, step->address, step->bytes);
+    } else if (ashlar_sim_map_scripted(&play->sim, step->address, step->bytes) != ASHLAR_SIM_OK) {
       outcome = ASHLAR_OUTCOME_REFUSED;
     }
     if (outcome == ASHLAR_OUTCOME_DONE) {

@@ -346,8 +346,8 @@ static bool play_line(struct ashlar_sim_device *device, enum ashlar_sim_script_k
   return true;
 }
 
-enum ashlar_sim_status ashlar_sim_map(struct ashlar_sim_device *device, uint64_t address,
-                                      uint64_t bytes)
+enum ashlar_sim_status ashlar_sim_map_scripted(struct ashlar_sim_device *device, uint64_t address,
+                                               uint64_t bytes)
 {
   const struct ashlar_sim_script_line *line = next_line(device);
   if ((line != NULL && line->kind != ASHLAR_SIM_SCRIPT_MAP) ||
@@ -359,7 +359,7 @@ enum ashlar_sim_status ashlar_sim_map(struct ashlar_sim_device *device, uint64_t
   return ASHLAR_SIM_OK;
 }
 
-void ashlar_sim_unmap(struct ashlar_sim_device *device, uint64_t address, uint64_t bytes)
+void ashlar_sim_unmap_scripted(struct ashlar_sim_device *device, uint64_t address, uint64_t bytes)
 {
   (void)play_line(device, ASHLAR_SIM_SCRIPT_UNMAP, address, bytes);
   device->counts.frees++;

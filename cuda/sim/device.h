@@ -129,9 +129,9 @@ bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t ad
 const struct ashlar_sim_script_line *ashlar_sim_expected(const struct ashlar_sim_device *device);
 
 /* RECORDED: maps, or unmaps, a part of a growable segment. A map is refused where the script has something else. */
-enum ashlar_sim_status ashlar_sim_map(struct ashlar_sim_device *device, uint64_t address,
-                                      uint64_t bytes);
-void ashlar_sim_unmap(struct ashlar_sim_device *device, uint64_t address, uint64_t bytes);
+enum ashlar_sim_status ashlar_sim_map_scripted(struct ashlar_sim_device *device, uint64_t address,
+                                               uint64_t bytes);
+void ashlar_sim_unmap_scripted(struct ashlar_sim_device *device, uint64_t address, uint64_t bytes);
 
 /* The next segment that is handed out begins at this address, whatever the placement (RECORDED: no
    effect). An allocation that fails leaves this as it is: OVERLAP or RANGE, where the segment cannot
