@@ -19,6 +19,12 @@ static struct ashlar_device_part part_of(const struct ashlar_play *play)
   return part;
 }
 
+/* The event at a place; NULL: the recording has none there. */
+static const struct ashlar_event *event_at(const struct ashlar_device_part *part, uint64_t i)
+{
+  return part->events != NULL && i < part->event_count ? part->events + i : NULL;
+}
+
 static bool is_release(const struct ashlar_event *event)
 {
   return event->action == ASHLAR_ACTION_SEGMENT_FREE ||
@@ -34,11 +40,14 @@ static bool is_in_run(const struct ashlar_event *event)
 void ashlar_releases_give_up(struct ashlar_play *play, const struct ashlar_request_item *item)
 {
   const struct ashlar_device_part part = part_of(play);
-  for (uint64_t i = item->event; i < part.event_count && is_in_run(&part.events[i]);
-       i = ashlar_history_next(&part, i + 1)) {
-    if (is_release(&part.events[i]) && part.events[i].pool != 0) {
-      ashlar_play_give_up(play, part.events[i].pool);
+  uint64_t i = item->event;
+  const struct ashlar_event *event = event_at(&part, i);
+  while (event != NULL && is_in_run(event)) {
+    if (is_release(event) && event->pool != 0) {
+      ashlar_play_give_up(play, event->pool);
     }
+    i = ashlar_history_next(&part, i + 1);
+    event = event_at(&part, i);
   }
 }
 
@@ -47,13 +56,14 @@ static const struct ashlar_event *request_behind(const struct ashlar_play *play,
                                                  const struct ashlar_request_item *item)
 {
   const struct ashlar_device_part part = part_of(play);
-  for (uint64_t i = item->event; i < part.event_count; i = ashlar_history_next(&part, i + 1)) {
-    if (part.events[i].action == ASHLAR_ACTION_ALLOC ||
-        part.events[i].action == ASHLAR_ACTION_OOM) {
-      return &part.events[i];
-    }
+  uint64_t i = item->event;
+  const struct ashlar_event *event = event_at(&part, i);
+  while (event != NULL && event->action != ASHLAR_ACTION_ALLOC &&
+         event->action != ASHLAR_ACTION_OOM) {
+    i = ashlar_history_next(&part, i + 1);
+    event = event_at(&part, i);
   }
-  return NULL;
+  return event;
 }
 
 /* The release that the recorded device expects next, by its event; NULL: none. */
@@ -62,9 +72,8 @@ static const struct ashlar_event *expected(const struct ashlar_play *play)
   const struct ashlar_device_part part = part_of(play);
   const struct ashlar_sim_script_line *line = ashlar_sim_expected(&play->sim);
   return line != NULL &&
-                 (line->kind == ASHLAR_SIM_SCRIPT_FREE || line->kind == ASHLAR_SIM_SCRIPT_UNMAP) &&
-                 line->position < part.event_count
-             ? &part.events[line->position]
+                 (line->kind == ASHLAR_SIM_SCRIPT_FREE || line->kind == ASHLAR_SIM_SCRIPT_UNMAP)
+             ? event_at(&part, line->position)
              : NULL;
 }
 
@@ -123,11 +132,13 @@ void ashlar_releases_by_call(struct ashlar_play *play, const struct ashlar_reque
   }
   const struct ashlar_device_part part = part_of(play);
   uint64_t end = item->event;
-  while (end < part.event_count && is_release(&part.events[end])) {
+  const struct ashlar_event *event = event_at(&part, end);
+  while (event != NULL && is_release(event)) {
     end = ashlar_history_next(&part, end + 1);
+    event = event_at(&part, end);
   }
   size_t played = SIZE_MAX;
-  while (release != NULL && release < &part.events[end] && played != play->sim.script_next) {
+  while (release != NULL && release < part.events + end && played != play->sim.script_next) {
     played = play->sim.script_next;
     if (release->pool == 0) {
       ashlar_releases_give_up(play, item);
