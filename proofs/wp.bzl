@@ -93,7 +93,7 @@ def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, options = [], ti
             tags = ["wp"] + (["manual"] if suffix and not deep else []),
         )
 
-def wp_negative_test(name, srcs, lib, functions, file, old, new, expect, prover_timeout = 5, timeout = "moderate"):
+def wp_negative_test(name, srcs, lib, functions, file, old, new, expect, prover_timeout = 10, timeout = "long"):
     """Passes if `functions` are proved as they stand and not once a fault is seeded.
 
     Args:
