@@ -172,16 +172,16 @@ def run_frama_c(options, root, env, functions=()):
     command += [f"-cpp-extra-args=-I. -DASHLAR_SLOTS={options.slots}"]
     command += ["-wp", "-wp-rte", "-wp-model", "Typed+ref", "-wp-check-memory-model"]
     command += ["-wp-cache", "none", "-wp-par", "2", "-wp-session", os.path.join(work, "session")]
-    everything = ["-wp-prover", PROVERS, "-wp-timeout", str(options.timeout), "-wp-report-json", report_file]
-    if functions:
-        command += ["-wp-fct", ",".join(functions)]
+    # Frama-C forgets the choice of functions after -then.
+    chosen = ["-wp-fct", ",".join(functions)] if functions else []
+    everything = ["-wp-prover", PROVERS, "-wp-timeout", str(options.timeout), "-wp-report-json", report_file, *chosen]
     if options.smoke:  # a second pass would make the smoke tests again
         passes = 1
         command += ["-wp-smoke-tests", "-wp-smoke-timeout", "2", *everything, *options.option, *options.src]
     else:
         passes = 2
         command += ["-wp-prover", FIRST_PROVER, "-wp-timeout", str(min(FIRST_SECONDS, options.timeout))]
-        command += [*options.option, *options.src, "-then", "-wp", *everything]
+        command += [*chosen, *options.option, *options.src, "-then", "-wp", *everything]
     # Frama-C finds its input files by PWD and not by the directory that it runs in.
     env = dict(env, PWD=os.path.abspath(root))
     done = subprocess.run(
