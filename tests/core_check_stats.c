@@ -100,7 +100,8 @@ static int64_t stats_current(const struct ashlar_manager *m)
 {
   const struct ashlar_core_count total = ashlar_core_recount(m);
   if (asked_too_much(m)) {
-    return ASHLAR_STAT_REQUESTED_BYTES * ASHLAR_STAT_COLUMNS;
+    const int32_t requested = ASHLAR_STAT_REQUESTED_BYTES * ASHLAR_STAT_COLUMNS;
+    return requested;
   }
   for (int32_t k = 0; k < ASHLAR_STATS; k++) {
     if (m->stat[k].current != total.stat[k]) {
