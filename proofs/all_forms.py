@@ -83,8 +83,8 @@ def work(arguments):
     proved = read_state(path, of)
     goals = executions = 0
     failure = None
-    wanted = [(module, form) for module in modules() for form in FORMS]
-    for module, form in wanted:
+    names = modules()
+    for module, form in [(module, form) for module in names for form in FORMS]:
         if f"{module} {form}" in proved:
             continue
         if time.monotonic() - started >= arguments.seconds:
@@ -100,7 +100,6 @@ def work(arguments):
         proved[f"{module} {form}"] = count
         print(f"proved: {module}, {form}: {count} goals", file=sys.stderr)
         path.write_text(json.dumps({"of": of, "proved": proved}), encoding="utf-8")
-    names = modules()
     both = sum(all(f"{module} {form}" in proved for form in FORMS) for module in names)
     return {
         "result": "clean" if failure is None else "failed",

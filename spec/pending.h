@@ -56,18 +56,17 @@
   requires waiting: not_submitted(m->use_top, m->use_block, m->use_number, SLOT);
 #define REQUIRES_ENDED(SLOT) REQUIRES_GIVEN_BACK(SLOT) requires deferral: \forall integer u; 0 <= u < m->use_top ==> \
   m->use_block[u] == (SLOT) ==> m->use_more[u] == -1 ==> m->use_stream[u] == ASHLAR_STREAM_DEFERRED;
-// uses may end, and go on to the queues; no block comes to be
 #define ASSIGNS_ENDED ASSIGNS_RECORDS, ASSIGNS_CHAINS, ASSIGNS_QUEUES
 #define USE_LEFT(A, U) (m->use_block[U] == -1 || m->use_block[U] == (A).use_block[U])
 #define KEEPS_USES_LEFT loop invariant slots_left: SLOTS_LEFT(\at(*m, Pre)); \
   loop invariant uses_left: \forall integer u; 0 <= u < m->use_top ==> USE_LEFT(\at(*m, Pre), u);
+// uses may end, and go on to the queues; no block comes to be
 #define ENSURES_USES_LEFT ENSURES_SLOTS_LEFT ENSURES_CLOCKS \
   ensures uses_left: m->use_top == \old(m->use_top) && \forall integer u; 0 <= u < m->use_top ==> \
     USE_LEFT(\old(*m), u);
 #define ASSIGNS_RECORDED ASSIGNS_RECORDS, m->use_top, EVERY_USE(use_stream), EVERY_USE(use_serial), m->use_serials, \
   EVERY_USE(use_captured), EVERY_USE(use_number), ASSIGNS_CHAINS
-#define ASSIGNS_USES ASSIGNS_RECORDS, m->use_top, EVERY_USE(use_stream), EVERY_USE(use_serial), m->use_serials, \
-  EVERY_USE(use_captured), EVERY_USE(use_number), ASSIGNS_CHAINS, m->queue_head[0 .. ASHLAR_STREAMS - 1], \
-  m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1], m->use_submissions
+#define ASSIGNS_USES ASSIGNS_RECORDED, m->queue_head[0 .. ASHLAR_STREAMS - 1], m->queue_tail[0 .. ASHLAR_STREAMS - 1], \
+  m->submitted[0 .. ASHLAR_STREAMS - 1], m->use_submissions
 // clang-format on
 #endif
