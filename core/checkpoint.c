@@ -6,7 +6,7 @@
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
-    ensures refusal: m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight ? \result == ASHLAR_ERROR_BUSY :
+    ensures refusal: is_busy(*m) ? \result == ASHLAR_ERROR_BUSY :
       has_pool(*m, pool) ? \result == ASHLAR_OK : \result == ASHLAR_ERROR_POOL;
 */
 static enum ashlar_status refusal(const struct ashlar_manager *m, int32_t pool)
@@ -495,7 +495,7 @@ static int32_t first_allocated(const struct ashlar_manager *m, int32_t slot)
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     terminates \true; exits \false;
-    assigns ASSIGNS_FREED;
+    assigns ASSIGNS_GIVEN_BACK;
     ENSURES_WHOLE
     ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
@@ -513,7 +513,7 @@ static void free_block(struct ashlar_manager *m, int32_t slot)
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED && in_pool(*m, pool, head);
     terminates \true; exits \false;
-    assigns ASSIGNS_FREED;
+    assigns ASSIGNS_GIVEN_BACK;
     ENSURES_WHOLE
     ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool);
     ensures spare: m->spare_count >= \old(m->spare_count);
@@ -527,7 +527,7 @@ static void free_segment(struct ashlar_manager *m, int32_t pool, int32_t head)
       loop invariant whole: WHOLE_STATE;
       loop invariant frame: pool_freed(\at(*m, Pre), *m, pool);
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
-      loop assigns slot, ASSIGNS_FREED;
+      loop assigns slot, ASSIGNS_GIVEN_BACK;
       loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
   */
   while (slot != -1) {
@@ -543,7 +543,7 @@ static void free_segment(struct ashlar_manager *m, int32_t pool, int32_t head)
 /* Frees every allocated block of a pool. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
-    assigns ASSIGNS_FREED;
+    assigns ASSIGNS_GIVEN_BACK;
     ENSURES_WHOLE
     ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool);
     ensures spare: m->spare_count >= \old(m->spare_count);
@@ -555,7 +555,7 @@ static void free_all(struct ashlar_manager *m, int32_t pool)
       loop invariant whole: WHOLE_STATE;
       loop invariant frame: pool_freed(\at(*m, Pre), *m, pool);
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
-      loop assigns head, ASSIGNS_FREED;
+      loop assigns head, ASSIGNS_GIVEN_BACK;
       loop variant m->top - head;
   */
   while (head < m->top) {

@@ -41,7 +41,7 @@ struct ashlar_restored {
       saved[0 .. room - 1];
     ensures whole: WHOLE_STATE; SETTINGS_INVARIANT(ensures)
     ensures REQ_ATOMIC_busy_save: \result.status == ASHLAR_ERROR_BUSY <==>
-      m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight;
+      is_busy(*m);
     ensures pool: \result.status != ASHLAR_ERROR_BUSY ==> (\result.status == ASHLAR_ERROR_POOL <==> !has_pool(*m, pool));
     ensures REQ_ATOMIC_save: \result.status == ASHLAR_ERROR_BUSY || \result.status == ASHLAR_ERROR_POOL ==>
       *m == \old(*m) && \result.count == 0;
@@ -67,10 +67,10 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
     requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
     requires apart: ENTRIES_APART;
     terminates \true; exits \false;
-    assigns ASSIGNS_RESERVE, ASSIGNS_FREED, ASSIGNS_ALLOCATION, m->completed[ASHLAR_STREAM_DEFERRED];
+    assigns ASSIGNS_RESERVE, ASSIGNS_GIVEN_BACK, ASSIGNS_ALLOCATION, m->completed[ASHLAR_STREAM_DEFERRED];
     ensures whole: WHOLE_STATE; SETTINGS_INVARIANT(ensures)
     ensures REQ_ATOMIC_busy_restore: \result.status == ASHLAR_ERROR_BUSY <==>
-      m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight;
+      is_busy(*m);
     ensures pool: \result.status != ASHLAR_ERROR_BUSY ==> (\result.status == ASHLAR_ERROR_POOL <==> !has_pool(*m, pool));
     ensures REQ_ATOMIC_restore: \result.status == ASHLAR_ERROR_BUSY || \result.status == ASHLAR_ERROR_POOL ==>
       *m == \old(*m);

@@ -7,6 +7,7 @@ enum { NOT_WAITED = -2 };
 
 int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stream)
 {
+  //@ ghost ashlar_whole_open(m);
   return ashlar_stream_live(m, caller_stream) && m->stream_captured[caller_stream] != 0;
 }
 

@@ -15,7 +15,7 @@
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_LADDER_capture_caller: \result != 0 <==> is_stream(*m, caller_stream) && m->stream_captured[caller_stream] != 0;
+    ensures REQ_LADDER_capture_caller: \result != 0 <==> in_capture(*m, caller_stream);
 */
 int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stream);
 
@@ -23,7 +23,7 @@ int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stre
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_ATOMIC_busy_faithful: \result != 0 <==> m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight;
+    ensures REQ_ATOMIC_busy: \result != 0 <==> is_busy(*m);
 */
 int ashlar_ladder_busy(const struct ashlar_manager *m);
 

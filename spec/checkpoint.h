@@ -70,8 +70,6 @@
 */
 // clang-format off
 #define ENTRY_OF(SAVED, I) is_entry(*m, (SAVED).address, (SAVED).size, (SAVED).home, (SAVED).allocated, I)
-#define ASSIGNS_FREED ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, m->oversize_allocations, ASSIGNS_MAP, ALL(in_map), \
-  ALL(generation), ALL(entered)
 /* no two entries have an address in common */
 #define ENTRIES_APART \forall integer k, l; 0 <= k < l < count ==> \
   saved[k].address + saved[k].size <= saved[l].address || saved[l].address + saved[l].size <= saved[k].address
