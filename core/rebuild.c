@@ -125,6 +125,25 @@ static uint64_t searches(const struct ashlar_manager *m, int32_t slot)
   return m->pool_searches[ashlar_home_pool_class(m->home[slot])];
 }
 
+/* The one block of a new segment is free, or of a growable one unmapped. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires new: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->prev[slot] == -1 && m->next[slot] == -1;
+    terminates \true; exits \false;
+    assigns m->state[slot], m->list[slot], ASSIGNS_BYTES, ASSIGNS_INDEX, m->entered[slot];
+    ENSURES_STATE ENSURES_LISTED
+    ensures state: m->state[slot] == (m->growable[slot] == 0 ? ASHLAR_FREE : ASHLAR_UNMAPPED);
+*/
+static void put_new(struct ashlar_manager *m, int32_t slot)
+{
+  //@ ghost ashlar_blocks_open(m);
+  if (m->growable[slot] == 0) {
+    ashlar_block_put(m, slot);
+    m->entered[slot] = searches(m, slot);
+  } else {
+    ashlar_block_put_unmapped(m, slot);
+  }
+}
+
 /* A segment as one block, free, or of a growable one unmapped; its slot. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     REQUIRES_NEW_SEGMENT(address, size, home)
@@ -149,13 +168,7 @@ static int32_t create(struct ashlar_manager *m, uint64_t address, uint64_t size,
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_pools_open(m);
   slot = ashlar_segment_create(m, address, size, home, growable);
-  //@ ghost ashlar_blocks_open(m);
-  if (growable == 0) {
-    ashlar_block_put(m, slot);
-    m->entered[slot] = searches(m, slot);
-  } else {
-    ashlar_block_put_unmapped(m, slot);
-  }
+  put_new(m, slot);
   //@ ghost ashlar_pools_close(m);
   //@ ghost ashlar_whole_close(m);
   return slot;
@@ -364,6 +377,8 @@ static int32_t map_part(struct ashlar_manager *m, int32_t slot, uint64_t address
   slot = cut_unmapped(m, slot, address, size);
   slot = ashlar_block_release(m, slot, ASHLAR_FREE);
   //@ ghost ashlar_blocks_open(m);
+  /*@ assert used: \forall integer j; 0 <= j < m->top ==> \at(m->state[j], Pre) == ASHLAR_ALLOCATED ||
+        \at(m->state[j], Pre) == ASHLAR_PENDING ==> m->state[j] == \at(m->state[j], Pre); */
   m->entered[slot] = searches(m, slot);
   //@ ghost ashlar_whole_close(m);
   return slot;
@@ -384,6 +399,8 @@ static int32_t unmap_part(struct ashlar_manager *m, int32_t slot, uint64_t addre
   //@ ghost ashlar_whole_open(m);
   slot = cut_free(m, slot, address, size);
   slot = ashlar_block_release(m, slot, ASHLAR_UNMAPPED);
+  /*@ assert used: \forall integer j; 0 <= j < m->top ==> \at(m->state[j], Pre) == ASHLAR_ALLOCATED ||
+        \at(m->state[j], Pre) == ASHLAR_PENDING ==> m->state[j] == \at(m->state[j], Pre); */
   //@ ghost ashlar_whole_close(m);
   return slot;
 }
