@@ -36,8 +36,10 @@ void ashlar_growth_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size
   //@ ghost ashlar_map_open(m);
   if (size < m->size[slot]) {
     int32_t rest = ashlar_block_cut(m, slot, size);
-    ashlar_block_put_unmapped(m, rest);
+    /*@ assert addresses: \forall integer j; 0 <= j < m->top ==> m->in_map[j] == 1 ==>
+          m->addr[j] == \at(*m, Pre).addr[j]; */
     //@ ghost ashlar_map_close(m);
+    ashlar_block_put_unmapped(m, rest);
   }
 }
 
