@@ -16,7 +16,7 @@ def _wp_impl(ctx):
     slots = ctx.attr.slots or ctx.attr._built_slots[SlotsInfo].slots
     words = [ctx.file._runner.short_path, "--module", ctx.attr.module, "--slots", str(slots)]
     words += ["--goals", ctx.file._goals.short_path, "--tools", ctx.file._tools.short_path]
-    words += ["--timeout", str(ctx.attr.prover_timeout)]
+    words += ["--timeout", str(ctx.attr.prover_timeout), "--first", ctx.attr.first_prover]
     for source in ctx.files.srcs:
         words += ["--src", source.short_path]
     headers = ctx.attr.lib[CcInfo].compilation_context.headers.to_list()
@@ -51,6 +51,7 @@ _wp_test = rule(
         "slots": attr.int(),
         "smoke": attr.bool(),
         "prover_timeout": attr.int(default = 30),
+        "first_prover": attr.string(default = "z3", values = ["cvc4", "z3"]),
         "options": attr.string_list(),
         "file": attr.label(allow_single_file = True),
         "old": attr.string(),
@@ -64,7 +65,7 @@ _wp_test = rule(
     test = True,
 )
 
-def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, options = [], timeout = "long"):
+def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, first_prover = "z3", options = [], timeout = "long"):
     """Proves every function of srcs, and the lemmas that they see: as many goals as proofs/goals.txt records for each.
 
     Makes three tests: `name` at the built capacity; `name`_deep, the same with smoke tests; and `name`_small at
@@ -76,6 +77,7 @@ def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, options = [], ti
       lib: the library that they belong to; its headers are all that they include.
       deep: whether all three run with all tests.
       prover_timeout: seconds for each prover and goal.
+      first_prover: the prover that tries each goal first: cvc4 where z3 gives up on many.
       options: further frama-c options.
       timeout: Bazel's timeout of the test.
     """
@@ -88,6 +90,7 @@ def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, options = [], ti
             slots = slots,
             smoke = smoke,
             prover_timeout = prover_timeout,
+            first_prover = first_prover,
             options = options,
             timeout = timeout,
             tags = ["wp"] + (["manual"] if suffix and not deep else []),
