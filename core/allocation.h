@@ -64,8 +64,11 @@ int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint6
       m->home[\result] == \old(m->home[slot]) && m->growable[\result] == \old(m->growable[slot]);
     ensures old: \old(*m).state[\result] == ASHLAR_FREE || \old(*m).state[\result] == ASHLAR_UNUSED;
     ensures after: 0 <= m->next[\result] ==> m->state[m->next[\result]] != ASHLAR_FREE;
+    ensures before: 0 < before ==> m->state[slot] == ASHLAR_FREE && m->addr[slot] == \old(m->addr[slot]) &&
+      m->size[slot] == before && m->home[slot] == \old(m->home[slot]) && slot != \result;
     ensures spare: m->spare_count == \old(m->spare_count) - (0 < before ? 1 : 0);
     ensures REQ_FRAME_take: others_kept(\old(*m), *m, \result);
+    ENSURES_FREE_LEFT(slot)
 */
 int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint64_t before);
 
@@ -83,8 +86,12 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
     ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
       m->home[slot] == \old(m->home[slot]) && m->growable[slot] == \old(m->growable[slot]) && m->size[slot] == size &&
       m->requested[slot] == \old(m->requested[slot]);
+    ensures rest: size < \old(m->size[slot]) ==> 0 <= m->next[slot] < m->top &&
+      m->state[m->next[slot]] == ASHLAR_FREE && m->addr[m->next[slot]] == m->addr[slot] + size &&
+      m->size[m->next[slot]] == \old(m->size[slot]) - size && m->home[m->next[slot]] == m->home[slot];
     ensures spare: m->spare_count == \old(m->spare_count) - (size < \old(m->size[slot]) ? 1 : 0);
     ensures REQ_FRAME_shorten: others_kept(\old(*m), *m, slot);
+    ENSURES_FREE_LEFT(slot)
 */
 void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size,
                                uint64_t entered);
@@ -132,7 +139,15 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
     ensures REQ_FRAME_place: others_kept(\old(*m), *m, \result);
     ensures REQ_LIFETIME_once_placed: m->references[\result] == 1 && \forall integer j; 0 <= j < m->top ==>
       j != \result ==> m->references[j] == \old(*m).references[j];
+    ensures before: \old(m->addr[slot]) < addr ==> m->state[slot] == ASHLAR_FREE &&
+      m->addr[slot] == \old(m->addr[slot]) && m->size[slot] == addr - m->addr[slot] &&
+      m->home[slot] == \old(m->home[slot]);
+    ensures behind: addr + size < \old(m->addr[slot] + m->size[slot]) ==> 0 <= m->next[\result] < m->top &&
+      m->state[m->next[\result]] == ASHLAR_FREE && m->addr[m->next[\result]] == addr + size &&
+      m->addr[m->next[\result]] + m->size[m->next[\result]] == \old(m->addr[slot] + m->size[slot]) &&
+      m->home[m->next[\result]] == \old(m->home[slot]);
     ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+    ENSURES_FREE_LEFT(slot)
 */
 int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
                                   uint64_t size, uint64_t bytes);
@@ -160,6 +175,7 @@ void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot);
     ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE;
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
     ENSURES_SLOTS_LEFT
+    ENSURES_INSIDE(\result)
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot);

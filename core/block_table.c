@@ -286,6 +286,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
       m->size[slot] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
     ensures spare: m->spare_count >= \old(m->spare_count);
     ENSURES_SLOTS_LEFT
+    ENSURES_INSIDE(slot)
 */
 static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
@@ -320,6 +321,7 @@ static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
       m->size[\result] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
     ensures spare: m->spare_count >= \old(m->spare_count);
     ENSURES_SLOTS_LEFT
+    ENSURES_INSIDE(\result)
 */
 static int32_t absorb_prev(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {

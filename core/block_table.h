@@ -178,6 +178,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
     ensures open: \old(*m).state[\result] != ASHLAR_UNUSED && \forall integer j; 0 <= j < m->top ==> j != \result ==>
       m->state[j] == ASHLAR_UNUSED || m->state[j] == \old(*m).state[j];
     ENSURES_SLOTS_LEFT
+    ENSURES_INSIDE(\result)
 */
 int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t state);
 

@@ -265,7 +265,8 @@ static int32_t block_with(const struct ashlar_manager *m, int32_t home, uint64_t
     assigns \nothing;
     ensures slot: -1 <= \result < m->top && (\result != -1 ==> is_mapped(*m, \result));
     ensures REQ_CHECKPOINT_restore_backed: \result != -1 ==>
-      is_backed(*m, saved.home, m->base[\result], saved.address, saved.address + saved.size);
+      is_backed(*m, saved.home, m->base[\result], saved.address, saved.address + saved.size) &&
+      has_memory(*m, saved.home, m->base[\result], saved.address);
 */
 static int32_t block_behind(const struct ashlar_manager *m, struct ashlar_saved saved,
                             int32_t first)
@@ -274,7 +275,9 @@ static int32_t block_behind(const struct ashlar_manager *m, struct ashlar_saved 
   //@ ghost ashlar_blocks_open(m);
   //@ ghost uint64_t from = saved.address;
   int32_t slot = block_with(m, saved.home, saved.address, first);
-  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
+  //@ ghost int32_t begin = slot;
+  /*@ loop invariant begin: slot != -1 ==> begin != -1 && m->base[slot] == m->base[begin];
+      loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
         m->home[slot] == saved.home && m->addr[slot] <= saved.address < m->addr[slot] + m->size[slot]);
       loop invariant rest: 0 < saved.size && saved.address + saved.size == \at(saved.address + saved.size, Pre) &&
         saved.home == \at(saved.home, Pre) && \at(saved.address, Pre) <= saved.address;
@@ -467,38 +470,136 @@ static void reserve(struct ashlar_manager *m, int32_t count)
   //@ ghost ashlar_whole_close(m);
 }
 
-/* The first allocated block of a segment from one on; -1: there is none. */
+/*@ ghost
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     requires last: 0 <= last < m->top && m->state[last] != ASHLAR_UNUSED && m->next[last] == -1;
+     requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED && m->base[slot] == m->base[last];
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures before: m->addr[slot] <= m->addr[last];
+  @/
+  static void not_behind(const struct ashlar_manager *m, int32_t last, int32_t slot)
+  {
+    int32_t i = slot;
+    ashlar_blocks_open(m);
+    /@ loop invariant i: 0 <= i < m->top && m->state[i] != ASHLAR_UNUSED && m->base[i] == m->base[last];
+       loop invariant behind: m->addr[i] > m->addr[last] || i == slot;
+       loop assigns i;
+       loop variant m->addr[i];
+    @/
+    while (m->addr[i] > m->addr[last]) i = m->prev[i];
+  }
+
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     requires last: 0 <= last < m->top && m->state[last] != ASHLAR_UNUSED && m->next[last] == -1;
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures none: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==> m->base[j] == m->base[last] ==>
+       m->addr[j] <= m->addr[last];
+  @/
+  static void none_behind(const struct ashlar_manager *m, int32_t last)
+  {
+    int32_t j = 0;
+    /@ loop invariant j: 0 <= j;
+       loop invariant none: \forall integer i; 0 <= i < j ==> i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
+         m->base[i] == m->base[last] ==> m->addr[i] <= m->addr[last];
+       loop assigns j;
+       loop variant m->top - j;
+    @/
+    while (j < m->top) {
+      if (m->state[j] != ASHLAR_UNUSED && m->base[j] == m->base[last]) not_behind(m, last, j);
+      j++;
+    }
+  }
+
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures head: 0 <= \result < m->top && m->state[\result] != ASHLAR_UNUSED && m->base[\result] == m->addr[\result] &&
+       m->base[\result] == m->base[slot] && m->home[\result] == m->home[slot];
+  @/
+  static int32_t head_of(const struct ashlar_manager *m, int32_t slot)
+  {
+    int32_t head = slot;
+    ashlar_blocks_open(m);
+    /@ loop invariant head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED && m->base[head] == m->base[slot] &&
+         m->home[head] == m->home[slot];
+       loop assigns head;
+       loop variant m->addr[head];
+    @/
+    while (m->prev[head] != -1) head = m->prev[head];
+    return head;
+  }
+*/
+
+/* The first allocated block of a segment from one of its blocks on; -1: there is none. */
 /*@ requires \valid(m); REQUIRES_WHOLE
-    requires slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED);
+    requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures first: -1 <= \result < m->top && (\result != -1 ==> slot != -1 && m->state[\result] == ASHLAR_ALLOCATED &&
-      m->home[\result] == m->home[slot] && m->addr[slot] <= m->addr[\result]);
+    ensures first: -1 <= \result < m->top && (\result != -1 ==> m->state[\result] == ASHLAR_ALLOCATED &&
+      m->home[\result] == m->home[slot] && m->base[\result] == m->base[slot] && m->addr[slot] <= m->addr[\result]);
+    ensures none: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+      m->base[j] == m->base[slot] ==> m->addr[slot] <= m->addr[j] ==> \result != -1 && m->addr[\result] <= m->addr[j];
 */
 static int32_t first_allocated(const struct ashlar_manager *m, int32_t slot)
 {
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
-  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> \at(slot, Pre) != -1 &&
-        m->state[slot] != ASHLAR_UNUSED && m->home[slot] == m->home[\at(slot, Pre)] &&
-        m->addr[\at(slot, Pre)] <= m->addr[slot]);
-      loop assigns slot;
-      loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
+  int32_t i = slot;
+  /*@ loop invariant i: 0 <= i < m->top && m->state[i] != ASHLAR_UNUSED && m->home[i] == m->home[slot] &&
+        m->base[i] == m->base[slot] && m->addr[slot] <= m->addr[i];
+      loop invariant none: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+        m->base[j] == m->base[slot] ==> m->addr[slot] <= m->addr[j] ==> m->addr[i] <= m->addr[j];
+      loop assigns i;
+      loop variant UINT64_MAX - m->addr[i];
   */
-  while (slot != -1 && m->state[slot] != ASHLAR_ALLOCATED) {
-    slot = m->next[slot];
+  while (m->state[i] != ASHLAR_ALLOCATED) {
+    if (m->next[i] == -1) {
+      //@ ghost none_behind(m, i);
+      return -1;
+    }
+    i = m->next[i];
   }
-  return slot;
+  return i;
 }
 
-/* Frees an allocated block. */
+/* The same behind a block. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures next: -1 <= \result < m->top && (\result != -1 ==> m->state[\result] == ASHLAR_ALLOCATED &&
+      m->home[\result] == m->home[slot] && m->base[\result] == m->base[slot] && m->addr[slot] < m->addr[\result]);
+    ensures none: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+      m->base[j] == m->base[slot] ==> m->addr[slot] < m->addr[j] ==> \result != -1 && m->addr[\result] <= m->addr[j];
+*/
+static int32_t next_allocated(const struct ashlar_manager *m, int32_t slot)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  if (m->next[slot] == -1) {
+    //@ ghost none_behind(m, slot);
+    return -1;
+  }
+  return first_allocated(m, m->next[slot]);
+}
+
+/* Frees an allocated block that no stream uses. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    requires unused: NOT_USED(*m, slot);
     terminates \true; exits \false;
-    assigns ASSIGNS_GIVEN_BACK;
+    assigns ASSIGNS_TAKEN_BACK;
     ENSURES_WHOLE
-    ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
+    ensures REQ_FREE_done: m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
+    ensures uses_left: \forall integer u; 0 <= u < m->use_top ==> USE_LEFT(\old(*m), u);
+    ENSURES_SLOTS_LEFT ENSURES_MEMORY_KEPT
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 static void free_block(struct ashlar_manager *m, int32_t slot)
@@ -509,64 +610,234 @@ static void free_block(struct ashlar_manager *m, int32_t slot)
   //@ ghost ashlar_whole_close(m);
 }
 
+/* Frees an allocated block of a pool; the next one of its segment. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires slot: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED && in_pool(*m, pool, slot);
+    requires unused: pool_unused(*m, pool);
+    terminates \true; exits \false;
+    assigns ASSIGNS_TAKEN_BACK;
+    ENSURES_WHOLE
+    ensures next: -1 <= \result < m->top && (\result != -1 ==> m->state[\result] == ASHLAR_ALLOCATED &&
+      m->home[\result] == m->home[slot] && m->base[\result] == m->base[slot] && m->addr[slot] < m->addr[\result]);
+    ensures passed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+      m->base[j] == m->base[slot] ==> m->addr[slot] <= m->addr[j] ==> \result != -1 && m->addr[\result] <= m->addr[j];
+    ENSURES_EMPTIED
+*/
+static int32_t free_and_next(struct ashlar_manager *m, int32_t pool, int32_t slot)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  int32_t next = next_allocated(m, slot);
+  (void)pool;
+  //@ assert unused: NOT_USED(*m, slot);
+  /*@ assert behind: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+        m->base[j] == m->base[slot] ==> j != slot ==> m->addr[j] != m->addr[slot]; */
+  free_block(m, slot);
+  return next;
+}
+
 /* Frees every allocated block of a segment, ascending by address. */
 /*@ requires \valid(m); REQUIRES_WHOLE
-    requires head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED && in_pool(*m, pool, head);
+    requires head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED && m->base[head] == m->addr[head] &&
+      in_pool(*m, pool, head);
+    requires unused: pool_unused(*m, pool);
     terminates \true; exits \false;
-    assigns ASSIGNS_GIVEN_BACK;
+    assigns ASSIGNS_TAKEN_BACK;
     ENSURES_WHOLE
-    ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool);
-    ensures spare: m->spare_count >= \old(m->spare_count);
+    ensures REQ_CHECKPOINT_restore_freed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+      m->base[j] == m->base[head] ==> m->addr[j] < m->addr[head];
+    ENSURES_EMPTIED
 */
 static void free_segment(struct ashlar_manager *m, int32_t pool, int32_t head)
 {
   int32_t slot = first_allocated(m, head);
-  (void)pool;
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] == ASHLAR_ALLOCATED &&
-        in_pool(*m, pool, slot));
+        in_pool(*m, pool, slot) && m->base[slot] == m->base[head] && m->addr[head] <= m->addr[slot]);
+      loop invariant freed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+        m->base[j] == m->base[head] ==> m->addr[head] <= m->addr[j] ==> slot != -1 && m->addr[slot] <= m->addr[j];
       loop invariant whole: WHOLE_STATE;
-      loop invariant frame: pool_freed(\at(*m, Pre), *m, pool);
-      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
-      loop assigns slot, ASSIGNS_GIVEN_BACK;
+      KEEPS_EMPTYING
+      loop assigns slot, ASSIGNS_TAKEN_BACK;
       loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
   */
   while (slot != -1) {
-    //@ ghost ashlar_whole_open(m);
-    //@ ghost ashlar_blocks_open(m);
-    int32_t next = first_allocated(m, m->next[slot]);
-    //@ assert ahead: next != -1 ==> m->addr[slot] < m->addr[next] && in_pool(*m, pool, next);
-    free_block(m, slot);
-    slot = next;
+    slot = free_and_next(m, pool, slot);
   }
 }
 
+/* The same where a slot holds the first block of a segment of the pool. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires head: 0 <= head < m->top;
+    requires unused: pool_unused(*m, pool);
+    terminates \true; exits \false;
+    assigns ASSIGNS_TAKEN_BACK;
+    ENSURES_WHOLE
+    ensures REQ_CHECKPOINT_restore_freed: m->state[head] != ASHLAR_UNUSED ==> m->base[head] == m->addr[head] ==>
+      in_pool(*m, pool, head) ==> \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+      m->base[j] != m->base[head];
+    ENSURES_EMPTIED
+*/
+static void free_from(struct ashlar_manager *m, int32_t pool, int32_t head)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  if (m->state[head] != ASHLAR_UNUSED && m->prev[head] == -1 &&
+      ashlar_home_pool(m->home[head]) == pool) {
+    free_segment(m, pool, head);
+    //@ ghost ashlar_whole_open(m);
+    //@ ghost ashlar_blocks_open(m);
+  }
+}
+
+/*@ ghost
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     requires heads: \forall integer h; 0 <= h < m->top ==> m->state[h] != ASHLAR_UNUSED ==>
+       m->base[h] == m->addr[h] ==> in_pool(*m, pool, h) ==> \forall integer j; 0 <= j < m->top ==>
+       m->state[j] == ASHLAR_ALLOCATED ==> m->base[j] != m->base[h];
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures none: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==> !in_pool(*m, pool, j);
+  @/
+  static void none_allocated(const struct ashlar_manager *m, int32_t pool)
+  {
+    int32_t j = 0;
+    /@ loop invariant j: 0 <= j;
+       loop invariant none: \forall integer i; 0 <= i < j ==> i < m->top ==> m->state[i] == ASHLAR_ALLOCATED ==>
+         !in_pool(*m, pool, i);
+       loop assigns j;
+       loop variant m->top - j;
+    @/
+    while (j < m->top) {
+      if (m->state[j] == ASHLAR_ALLOCATED) (void)head_of(m, j);
+      j++;
+    }
+  }
+*/
+
 /* Frees every allocated block of a pool. */
 /*@ requires \valid(m); REQUIRES_WHOLE
+    requires unused: pool_unused(*m, pool);
     terminates \true; exits \false;
-    assigns ASSIGNS_GIVEN_BACK;
+    assigns ASSIGNS_TAKEN_BACK;
     ENSURES_WHOLE
-    ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool);
-    ensures spare: m->spare_count >= \old(m->spare_count);
+    ensures REQ_CHECKPOINT_restore_freed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+      !in_pool(*m, pool, j);
+    ENSURES_EMPTIED
 */
 static void free_all(struct ashlar_manager *m, int32_t pool)
 {
   int32_t head = 0;
-  /*@ loop invariant head: 0 <= head <= m->top;
+  /*@ loop invariant head: 0 <= head;
+      loop invariant freed: \forall integer h; 0 <= h < head ==> m->state[h] != ASHLAR_UNUSED ==>
+        m->base[h] == m->addr[h] ==> in_pool(*m, pool, h) ==> \forall integer j; 0 <= j < m->top ==>
+        m->state[j] == ASHLAR_ALLOCATED ==> m->base[j] != m->base[h];
       loop invariant whole: WHOLE_STATE;
-      loop invariant frame: pool_freed(\at(*m, Pre), *m, pool);
-      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
-      loop assigns head, ASSIGNS_GIVEN_BACK;
+      KEEPS_EMPTYING
+      loop assigns head, ASSIGNS_TAKEN_BACK;
       loop variant m->top - head;
   */
   while (head < m->top) {
-    //@ ghost ashlar_whole_open(m);
-    //@ ghost ashlar_blocks_open(m);
-    if (m->state[head] != ASHLAR_UNUSED && m->prev[head] == -1 &&
-        ashlar_home_pool(m->home[head]) == pool) {
-      free_segment(m, pool, head);
-    }
+    free_from(m, pool, head);
     head++;
   }
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost none_allocated(m, pool);
+}
+
+/*@ ghost
+  /@ requires \valid(m);
+     requires top: 0 <= m->top <= ASHLAR_SLOTS;
+     requires memory: \exists integer i; 0 <= i < m->top && is_mapped(*m, i) && m->home[i] == home &&
+       m->addr[i] <= x < m->addr[i] + m->size[i];
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures found: 0 <= \result < m->top && is_mapped(*m, \result) && m->home[\result] == home &&
+       m->addr[\result] <= x < m->addr[\result] + m->size[\result];
+  @/
+  static int32_t memory_of(const struct ashlar_manager *m, int32_t home, uint64_t x)
+  {
+    int32_t slot = 0;
+    /@ loop invariant slot: 0 <= slot < m->top;
+       loop invariant passed: \forall integer i; 0 <= i < slot ==> is_mapped(*m, i) ==> m->home[i] == home ==>
+         x < m->addr[i] || m->addr[i] + m->size[i] <= x;
+       loop assigns slot;
+       loop variant m->top - slot;
+    @/
+    while (m->state[slot] == ASHLAR_UNUSED || m->state[slot] == ASHLAR_UNMAPPED || m->home[slot] != home ||
+      m->addr[slot] > x || x - m->addr[slot] >= m->size[slot]) slot++;
+    return slot;
+  }
+
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     requires size: 0 < size && address + size <= UINT64_MAX;
+     requires backed: is_one_piece(*m, home, address, address + size);
+     requires free: \forall integer i; 0 <= i < m->top ==> is_mapped(*m, i) ==> m->home[i] == home ==>
+       m->state[i] == ASHLAR_FREE;
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures there: is_room(*m, home, address, size);
+  @/
+  static void free_there(const struct ashlar_manager *m, int32_t home, uint64_t address, uint64_t size)
+  {
+    int32_t slot;
+    uint64_t base;
+    ashlar_blocks_open(m);
+    slot = memory_of(m, home, address);
+    base = m->base[slot];
+    /@ assert one: \forall integer i; 0 <= i < m->top ==> is_mapped(*m, i) ==>
+         m->addr[i] <= address < m->addr[i] + m->size[i] ==> i == slot; @/
+    /@ assert base: \forall integer b; has_memory(*m, home, b, address) ==> b == base; @/
+    /@ assert backed: is_backed(*m, home, base, address, address + size); @/
+    /@ assert linked: \forall integer g; 0 <= g < m->top ==> m->state[g] != ASHLAR_UNUSED ==> m->base[g] == base ==>
+         m->addr[g] == m->addr[slot] + m->size[slot] ==> m->prev[g] == slot; @/
+    /@ assert alone: \forall integer g; 0 <= g < m->top ==> is_mapped(*m, g) ==> m->base[g] == base ==>
+         m->home[g] == home ==> m->addr[g] != m->addr[slot] + m->size[slot]; @/
+    /@ assert end: !has_memory(*m, home, base, m->addr[slot] + m->size[slot]); @/
+    /@ assert whole: address + size <= m->addr[slot] + m->size[slot]; @/
+  }
+*/
+
+/* Frees every allocated block of a pool: what is recorded of it lies in free blocks then. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires settled: pool_settled(*m, pool);
+    requires unused: pool_unused(*m, pool);
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires fits: \forall integer k; 0 <= k < count ==> is_fit(*m, saved[k], pool);
+    terminates \true; exits \false;
+    assigns ASSIGNS_TAKEN_BACK;
+    ENSURES_WHOLE
+    ensures there: \forall integer k; 0 <= k < count ==> is_there(*m, saved[k]);
+    ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+static void clear(struct ashlar_manager *m, int32_t pool, const struct ashlar_saved *saved,
+                  int32_t count)
+{
+  (void)saved;
+  (void)count;
+  free_all(m, pool);
+  /*@ assert memory: \forall integer h, b, x; has_memory(\at(*m, Pre), h, b, x) ==> has_memory(*m, h, b, x); */
+  /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
+        is_backed(*m, h, b, from, to); */
+  /*@ assert pieces: \forall integer h, from, to; is_one_piece(\at(*m, Pre), h, from, to) ==>
+        is_one_piece(*m, h, from, to); */
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert free: \forall integer i; 0 <= i < m->top ==> is_mapped(*m, i) ==> in_pool(*m, pool, i) ==> m->state[i] == ASHLAR_FREE;
+  //@ ghost int32_t k = 0;
+  /*@ ghost
+    /@ loop invariant k: 0 <= k <= count;
+       loop invariant there: \forall integer l; 0 <= l < k ==> is_there(*m, saved[l]);
+       loop assigns k;
+       loop variant count - k;
+    @/
+    while (k < count) {
+      free_there(m, saved[k].home, saved[k].address, saved[k].size);
+      k++;
+    }
+  */
 }
 
 /* Records a use of an allocated block, if there is a record left. */
@@ -574,7 +845,7 @@ static void free_all(struct ashlar_manager *m, int32_t pool)
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
     terminates \true; exits \false;
-    assigns ASSIGNS_USES;
+    assigns ASSIGNS_RECORDED;
     ENSURES_WHOLE
 */
 static void use(struct ashlar_manager *m, int32_t slot, int32_t stream)
@@ -584,7 +855,7 @@ static void use(struct ashlar_manager *m, int32_t slot, int32_t stream)
   //@ ghost ashlar_whole_close(m);
 }
 
-/* Takes a block as it was recorded, out of the free block that is there; its slot. */
+/* Takes a block as it was recorded, out of the free block that has room for it; its slot. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires sound: is_sound(saved, saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES);
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->home[slot] == saved.home;
@@ -593,17 +864,16 @@ static void use(struct ashlar_manager *m, int32_t slot, int32_t stream)
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
     ENSURES_WHOLE
-    ensures REQ_CHECKPOINT_restore_block: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
-      m->addr[\result] == saved.address && m->size[\result] == saved.size && m->home[\result] == saved.home;
-    ensures new: !is_had(\old(*m), \result);
-    ensures REQ_FRAME_rebuild: others_kept(\old(*m), *m, \result);
-    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+    ENSURES_RESTORED
 */
 static int32_t take(struct ashlar_manager *m, struct ashlar_saved saved, int32_t slot)
 {
   //@ ghost ashlar_whole_open(m);
   slot = ashlar_allocation_take_at(m, slot, saved.address, saved.size, saved.size);
   //@ ghost ashlar_whole_close(m);
+  /*@ assert before: \at(m->addr[slot], Pre) < saved.address ==> m->state[\at(slot, Pre)] == ASHLAR_FREE &&
+        m->home[\at(slot, Pre)] == saved.home && m->addr[\at(slot, Pre)] == \at(m->addr[slot], Pre) &&
+        m->addr[\at(slot, Pre)] + m->size[\at(slot, Pre)] == saved.address; */
   return slot;
 }
 
@@ -611,7 +881,7 @@ static int32_t take(struct ashlar_manager *m, struct ashlar_saved saved, int32_t
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     terminates \true; exits \false;
-    assigns ASSIGNS_USES;
+    assigns ASSIGNS_RECORDED;
     ENSURES_WHOLE
 */
 static void use_marked(struct ashlar_manager *m, struct ashlar_saved saved, int32_t slot)
@@ -619,7 +889,7 @@ static void use_marked(struct ashlar_manager *m, struct ashlar_saved saved, int3
   int32_t stream = 0;
   /*@ loop invariant stream: 0 <= stream <= ASHLAR_STREAM_DEFERRED;
       loop invariant whole: WHOLE_STATE;
-      loop assigns stream, ASSIGNS_USES;
+      loop assigns stream, ASSIGNS_RECORDED;
       loop variant ASHLAR_STREAM_DEFERRED - stream;
   */
   while (stream < ASHLAR_STREAM_DEFERRED) {
@@ -637,35 +907,38 @@ static void use_marked(struct ashlar_manager *m, struct ashlar_saved saved, int3
     requires there: is_there(*m, saved);
     requires spare: 2 <= m->spare_count;
     terminates \true; exits \false;
-    assigns ASSIGNS_ALLOCATION, ASSIGNS_USES;
+    assigns ASSIGNS_ALLOCATION, ASSIGNS_RECORDED;
     ENSURES_WHOLE
-    ensures REQ_CHECKPOINT_restore_block: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
-      m->addr[\result] == saved.address && m->size[\result] == saved.size && m->home[\result] == saved.home;
-    ensures new: !is_had(\old(*m), \result);
-    ensures REQ_FRAME_rebuild: others_kept(\old(*m), *m, \result);
-    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+    ENSURES_RESTORED
 */
 static int32_t rebuild(struct ashlar_manager *m, struct ashlar_saved saved, int32_t first)
 {
-  int32_t slot = take(m, saved, block_with(m, saved.home, saved.address, first));
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  int32_t slot = block_with(m, saved.home, saved.address, first);
+  //@ assert found: slot != -1;
+  //@ assert free: m->state[slot] == ASHLAR_FREE && is_part(m->addr[slot], m->size[slot], saved.address, saved.size);
+  slot = take(m, saved, slot);
   use_marked(m, saved, slot);
   return slot;
 }
 
 /* Makes the blocks of a record that were allocated; how many there are. */
 /*@ requires \valid(m); REQUIRES_WHOLE
-    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1));
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
     requires apart: ENTRIES_APART;
-    requires sound: \forall integer k; 0 <= k < count ==> is_sound(saved[k], pool) && marks_live(*m, saved[k]);
+    requires sound: \forall integer k; 0 <= k < count ==> is_sound(saved[k], pool);
     requires there: \forall integer k; 0 <= k < count ==> is_there(*m, saved[k]);
     requires spare: 2 * count <= m->spare_count;
     terminates \true; exits \false;
-    assigns ASSIGNS_ALLOCATION, ASSIGNS_USES;
+    assigns ASSIGNS_ALLOCATION, ASSIGNS_RECORDED;
     ENSURES_WHOLE
     ensures count: 0 <= \result <= count;
     ensures REQ_CHECKPOINT_restore_done: \forall integer k; 0 <= k < count ==> saved[k].allocated != 0 ==>
-      \exists integer j; 0 <= j < m->top && ENTRY_OF(saved[k], j);
-    ensures REQ_FRAME_rebuild: foreign_kept(\old(*m), *m, pool);
+      is_made(*m, saved[k]);
+    ensures REQ_FRAME_rebuild: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==>
+      m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j] &&
+      m->generation[j] == \old(*m).generation[j];
 */
 static int32_t rebuild_all(struct ashlar_manager *m, int32_t pool, const struct ashlar_saved *saved,
                            int32_t count)
@@ -677,12 +950,13 @@ static int32_t rebuild_all(struct ashlar_manager *m, int32_t pool, const struct 
   /*@ loop invariant i: 0 <= created <= i <= count;
       loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED);
       loop invariant whole: WHOLE_STATE;
-      loop invariant frame: foreign_kept(\at(*m, Pre), *m, pool);
+      loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
+        m->state[j] == \at(*m, Pre).state[j] && same_block(\at(*m, Pre), *m, j) &&
+        m->next[j] == \at(*m, Pre).next[j] && m->generation[j] == \at(*m, Pre).generation[j];
       loop invariant there: \forall integer k; i <= k < count ==> is_there(*m, saved[k]);
-      loop invariant done: \forall integer k; 0 <= k < i ==> saved[k].allocated != 0 ==>
-        \exists integer j; 0 <= j < m->top && ENTRY_OF(saved[k], j);
+      loop invariant done: \forall integer k; 0 <= k < i ==> saved[k].allocated != 0 ==> is_made(*m, saved[k]);
       loop invariant spare: 2 * (count - i) <= m->spare_count;
-      loop assigns i, slot, created, ASSIGNS_ALLOCATION, ASSIGNS_USES;
+      loop assigns i, slot, created, ASSIGNS_ALLOCATION, ASSIGNS_RECORDED;
       loop variant count - i;
   */
   while (i < count) {
@@ -695,6 +969,61 @@ static int32_t rebuild_all(struct ashlar_manager *m, int32_t pool, const struct 
     i++;
   }
   return created;
+}
+
+/* Sees to spare slots for a record that fits. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires settled: pool_settled(*m, pool);
+    requires unused: pool_unused(*m, pool);
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires fits: \forall integer k; 0 <= k < count ==> is_fit(*m, saved[k], pool);
+    requires room: 2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS <= ROOM_OF(*m);
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE;
+    ENSURES_WHOLE
+    ensures settled: pool_settled(*m, pool);
+    ensures unused: pool_unused(*m, pool);
+    ensures fits: \forall integer k; 0 <= k < count ==> is_fit(*m, saved[k], pool);
+    ensures spare: 2 * count <= m->spare_count;
+    ensures kept: blocks_kept(\old(*m), *m) && \old(m->top) <= m->top;
+*/
+static void make_room(struct ashlar_manager *m, int32_t pool, const struct ashlar_saved *saved,
+                      int32_t count)
+{
+  (void)pool;
+  (void)saved;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_uses_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  reserve(m, 2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS);
+  /*@ assert memory: \forall integer h, b, x; has_memory(\at(*m, Pre), h, b, x) ==> has_memory(*m, h, b, x); */
+  /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
+        is_backed(*m, h, b, from, to); */
+  /*@ assert pieces: \forall integer h, from, to; is_one_piece(\at(*m, Pre), h, from, to) ==>
+        is_one_piece(*m, h, from, to); */
+}
+
+/* Makes the blocks of a pool those of a record that fits. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires settled: pool_settled(*m, pool);
+    requires unused: pool_unused(*m, pool);
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires apart: ENTRIES_APART;
+    requires fits: \forall integer k; 0 <= k < count ==> is_fit(*m, saved[k], pool);
+    requires spare: 2 * count <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_TAKEN_BACK, ASSIGNS_ALLOCATION, ASSIGNS_RECORDED;
+    ENSURES_WHOLE
+    ensures count: 0 <= \result <= count;
+    ensures REQ_CHECKPOINT_restore_done: \forall integer k; 0 <= k < count ==> saved[k].allocated != 0 ==>
+      is_made(*m, saved[k]);
+    ensures REQ_FRAME_restore: foreign_kept(\old(*m), *m, pool);
+*/
+static int32_t remake(struct ashlar_manager *m, int32_t pool, const struct ashlar_saved *saved,
+                      int32_t count)
+{
+  clear(m, pool, saved, count);
+  return rebuild_all(m, pool, saved, count);
 }
 
 struct ashlar_restored ashlar_checkpoint_restore(struct ashlar_manager *m, int32_t pool,
@@ -717,11 +1046,10 @@ struct ashlar_restored ashlar_checkpoint_restore(struct ashlar_manager *m, int32
   if (restored.status != ASHLAR_OK) {
     return restored;
   }
-  reserve(m, 2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS);
+  make_room(m, pool, saved, count);
   before = ashlar_stats_copy(m);
   restored.freed = count_blocks(m, pool, 1);
-  free_all(m, pool);
-  restored.created = rebuild_all(m, pool, saved, count);
+  restored.created = remake(m, pool, saved, count);
   ashlar_stats_once(m, before);
   return restored;
 }

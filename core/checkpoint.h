@@ -62,7 +62,8 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
 /* Makes the allocated blocks of a private pool those of a record: frees what the pool has, and takes what was recorded, at
    its address. Statistics move once, by the difference. Errors, before anything changes but that deferred blocks went on:
    BUSY, POOL, PENDING as above, or where a block of the pool has a use; MISFIT: what was recorded is not there any more, or a
-   stream of its uses is gone; CAPACITY, USES. Linear in the blocks of the manager for each segment that was recorded. */
+   stream of its uses is gone; CAPACITY, USES. Caller's promise: no two entries have an address in common. Linear in the
+   blocks of the manager for each segment that was recorded. */
 /*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
     requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
     requires apart: ENTRIES_APART;
@@ -78,7 +79,7 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
       \result.freed == 0 && \result.created == 0;
     ensures created: 0 <= \result.freed && 0 <= \result.created <= count;
     ensures REQ_CHECKPOINT_restore_done: \result.status == ASHLAR_OK ==> \forall integer k; 0 <= k < count ==>
-      saved[k].allocated != 0 ==> \exists integer i; 0 <= i < m->top && ENTRY_OF(saved[k], i);
+      saved[k].allocated != 0 ==> is_made(*m, saved[k]);
     ensures REQ_FRAME_restore: \forall integer j; 0 <= j < \old(m->top) ==> is_owned(\old(*m), j) ==>
       (\old(*m).state[j] == ASHLAR_ALLOCATED ==> !in_pool(\old(*m), pool, j)) ==>
       m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j] &&

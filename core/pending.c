@@ -77,6 +77,7 @@ static void drop_deferral(struct ashlar_manager *m, int32_t slot)
     ensures spare: m->spare_count >= \old(m->spare_count);
     ensures REQ_FRAME_unused: others_kept(\old(*m), *m, slot);
     ENSURES_SLOTS_LEFT
+    ENSURES_MEMORY_KEPT
 */
 static void free_unused(struct ashlar_manager *m, int32_t slot)
 {
@@ -100,8 +101,10 @@ static void free_unused(struct ashlar_manager *m, int32_t slot)
       m->use_block[u] == slot || m->use_block[u] == -1;
     ensures same: m->state[slot] == ASHLAR_PENDING ==> same_block(\old(*m), *m, slot);
     ensures unused: \old(m->first_use[slot]) == 0 ==> m->state[slot] != ASHLAR_PENDING;
+    ensures nowhere: NOT_USED(\old(*m), slot) ==> m->state[slot] != ASHLAR_PENDING;
     ensures waits: \result != 0 ==> m->state[slot] == ASHLAR_PENDING;
     ENSURES_USES_LEFT
+    ENSURES_MEMORY_KEPT
     ensures deferred_clock: m->submitted[ASHLAR_STREAM_DEFERRED] == \old(m->submitted[ASHLAR_STREAM_DEFERRED]);
     ensures deferral: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
       m->use_stream[u] != ASHLAR_STREAM_DEFERRED;
@@ -113,6 +116,9 @@ static int submit(struct ashlar_manager *m, int32_t slot)
 {
   drop_deferral(m, slot);
   //@ ghost ashlar_uses_open(m);
+  /*@ assert none: NOT_USED(\at(*m, Pre), slot) ==> \forall integer u; 0 <= u < m->use_top ==>
+        m->use_block[u] != slot; */
+  //@ assert nowhere: NOT_USED(\at(*m, Pre), slot) ==> m->first_use[slot] == 0;
   if (m->first_use[slot] == 0) {
     free_unused(m, slot);
     return 0;

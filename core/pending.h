@@ -41,9 +41,11 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
     ensures REQ_FREE_done: m->state[slot] == ASHLAR_PENDING || m->state[slot] == ASHLAR_FREE ||
       m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_STREAM_pending_unused: \old(m->first_use[slot]) == 0 ==> m->state[slot] != ASHLAR_PENDING;
+    ensures REQ_STREAM_pending_nowhere: captured == 0 ==> NOT_USED(\old(*m), slot) ==> m->state[slot] != ASHLAR_PENDING;
     ensures REQ_STREAM_queue_waits: \result != 0 ==> m->state[slot] == ASHLAR_PENDING;
     ensures REQ_FRAME_back: others_kept(\old(*m), *m, slot);
     ENSURES_USES_LEFT
+    ENSURES_MEMORY_KEPT
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);

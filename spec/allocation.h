@@ -21,6 +21,11 @@
 
 #define ASSIGNS_ALLOCATION ASSIGNS_BLOCKS, ASSIGNS_STATS, m->oversize_allocations, ASSIGNS_MAP, ALL(in_map), \
   ALL(entered), ALL(references)
+/* Where a free block is taken, the others are what they were. */
+#define ENSURES_FREE_LEFT(SLOT) ensures REQ_FRAME_free_left: \
+  \forall integer j; 0 <= j < m->top ==> j != (SLOT) ==> \old(*m).state[j] == ASHLAR_FREE ==> \
+    m->state[j] == ASHLAR_FREE && m->addr[j] == \old(*m).addr[j] && m->size[j] == \old(*m).size[j] && \
+    m->home[j] == \old(*m).home[j];
 #define ENSURES_GIVEN \
   ensures given: m->state[slot] == ASHLAR_ALLOCATED && m->addr[slot] == \old(m->addr[slot]) && \
     m->requested[slot] == bytes && m->home[slot] == \old(m->home[slot]) && m->references[slot] == 1; \

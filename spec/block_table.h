@@ -153,6 +153,14 @@
     \forall integer j; 0 <= j < top ==> (b_state[j] != ASHLAR_UNUSED ==> a_state[j] != ASHLAR_UNUSED) &&
       (a_state[j] != ASHLAR_UNUSED ==> base[j] == addr[j] ==> b_state[j] != ASHLAR_UNUSED);
 
+  // what a block with memory had is in one of its segment still: where a block is freed it is coalesced, and no memory is lost
+  predicate memory_kept(integer top, uint8_t a_state[ASHLAR_SLOTS], uint64_t a_size[ASHLAR_SLOTS],
+    uint8_t b_state[ASHLAR_SLOTS], uint64_t b_size[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS],
+    uint64_t base[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS]) =
+    \forall integer j; 0 <= j < top ==> a_state[j] != ASHLAR_UNUSED ==> a_state[j] != ASHLAR_UNMAPPED ==>
+      \exists integer i; 0 <= i < top && b_state[i] != ASHLAR_UNUSED && b_state[i] != ASHLAR_UNMAPPED &&
+        base[i] == base[j] && home[i] == home[j] && addr[i] <= addr[j] && addr[j] + a_size[j] <= addr[i] + b_size[i];
+
   // every block is what it was
   predicate blocks_kept(struct ashlar_manager a, struct ashlar_manager b) =
     \forall integer j; 0 <= j < a.top ==> a.state[j] == b.state[j] && a.generation[j] == b.generation[j] &&
@@ -197,6 +205,15 @@
 /* Freed and coalesced blocks leave the segments what they are. */
 #define SLOTS_LEFT(A) slots_left(m->top, (A).state, m->state, m->addr, m->base)
 #define ENSURES_SLOTS_LEFT ensures REQ_STREAM_kept_slots: SLOTS_LEFT(\old(*m));
+
+/* A block is what it was, or lies inside a coalesced one of its segment. */
+#define ENSURES_INSIDE(I) ensures REQ_COALESCE_blocks_inside: \
+  \forall integer j; 0 <= j < m->top ==> \old(*m).state[j] != ASHLAR_UNUSED ==> \
+    (m->state[j] == \old(*m).state[j] && m->size[j] == \old(*m).size[j]) || \
+    (m->base[I] == m->base[j] && m->home[I] == m->home[j] && m->addr[I] <= m->addr[j] && \
+      m->addr[j] + \old(*m).size[j] <= m->addr[I] + m->size[I]);
+#define MEMORY_KEPT(A) memory_kept(m->top, (A).state, (A).size, m->state, m->size, m->addr, m->base, m->home)
+#define ENSURES_MEMORY_KEPT ensures REQ_TILE_blocks_memory: MEMORY_KEPT(\old(*m));
 
 /* Every slot of an array. */
 #define ALL(field) m->field[0 .. ASHLAR_SLOTS - 1]

@@ -41,22 +41,27 @@
       m.addr[i] <= x < m.addr[i] + m.size[i];
   predicate is_backed(struct ashlar_manager m, integer home, integer base, integer from, integer to) =
     \forall integer x; from <= x < to ==> has_memory(m, home, base, x);
+  predicate is_one_piece(struct ashlar_manager m, integer home, integer from, integer to) =
+    \exists integer base; has_memory(m, home, base, from) && is_backed(m, home, base, from, to);
   // an entry is of a pool, and makes sense
   predicate is_sound(struct ashlar_saved saved, integer pool) =
     0 <= saved.home < ASHLAR_LISTS && saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES == pool && 0 < saved.size &&
     saved.size % 512 == 0 && saved.address % 512 == 0 && saved.address + saved.size <= UINT64_MAX;
   // an entry fits: the streams of its uses are live, and all of it has memory, in one segment
   predicate is_fit(struct ashlar_manager m, struct ashlar_saved saved, integer pool) =
-    is_sound(saved, pool) && marks_live(m, saved) && \exists integer i; 0 <= i < m.top &&
-    is_backed(m, saved.home, m.base[i], saved.address, saved.address + saved.size);
+    is_sound(saved, pool) && marks_live(m, saved) &&
+    is_one_piece(m, saved.home, saved.address, saved.address + saved.size);
 
-  // a free block has room for an entry, where it was; and no other block of its home has that address
+  // a free block of a home has room for some bytes, where they were; for an entry
+  predicate is_room(struct ashlar_manager m, integer home, integer x, integer bytes) =
+    \exists integer i; 0 <= i < m.top && m.state[i] == ASHLAR_FREE && m.home[i] == home && m.addr[i] <= x &&
+      x + bytes <= m.addr[i] + m.size[i];
   predicate is_there(struct ashlar_manager m, struct ashlar_saved saved) =
-    (\exists integer i; 0 <= i < m.top && is_mapped(m, i) && m.home[i] == saved.home &&
-      m.addr[i] <= saved.address < m.addr[i] + m.size[i]) &&
-    (\forall integer i; 0 <= i < m.top ==> is_mapped(m, i) ==> m.home[i] == saved.home ==>
-      m.addr[i] <= saved.address < m.addr[i] + m.size[i] ==>
-      m.state[i] == ASHLAR_FREE && saved.address + saved.size <= m.addr[i] + m.size[i]);
+    is_room(m, saved.home, saved.address, saved.size);
+  // ... and it is a block as it was recorded
+  predicate is_made(struct ashlar_manager m, struct ashlar_saved saved) =
+    \exists integer i; 0 <= i < m.top && m.state[i] == ASHLAR_ALLOCATED && m.addr[i] == saved.address &&
+      m.size[i] == saved.size && m.home[i] == saved.home;
 
   // REQ-FRAME: blocks that somebody has, but for allocated ones of the pool, are what they were
   predicate foreign_kept(struct ashlar_manager a, struct ashlar_manager b, integer pool) =
@@ -65,11 +70,33 @@
   // ... and nobody has anything new,
   predicate pool_freed(struct ashlar_manager a, struct ashlar_manager b, integer pool) =
     foreign_kept(a, b, pool) &&
-    (\forall integer j; 0 <= j < a.top ==> is_had(b, j) ==> is_had(a, j) && same_block(a, b, j) &&
-      (b.state[j] == ASHLAR_ALLOCATED ==> a.state[j] == ASHLAR_ALLOCATED));
+    (\forall integer j; 0 <= j < a.top ==> is_had(b, j) ==> a.state[j] == b.state[j] && same_block(a, b, j));
 */
 // clang-format off
 #define ENTRY_OF(SAVED, I) is_entry(*m, (SAVED).address, (SAVED).size, (SAVED).home, (SAVED).allocated, I)
+#define ASSIGNS_TAKEN_BACK ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->oversize_allocations, ASSIGNS_MAP, \
+  ALL(in_map), ALL(generation)
+/* allocated blocks of a pool that no stream uses become free */
+#define ENSURES_EMPTIED \
+  ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool); \
+  ensures unused: pool_unused(*m, pool); \
+  ENSURES_SLOTS_LEFT ENSURES_MEMORY_KEPT \
+  ensures spare: m->spare_count >= \old(m->spare_count);
+#define KEEPS_EMPTYING \
+  loop invariant frame: pool_freed(\at(*m, Pre), *m, pool); \
+  loop invariant unused: pool_unused(*m, pool); \
+  loop invariant left: SLOTS_LEFT(\at(*m, Pre)); \
+  loop invariant memory: MEMORY_KEPT(\at(*m, Pre)); \
+  loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
+/* an entry is a block again; what else is free is free still */
+#define ENSURES_RESTORED \
+  ensures REQ_CHECKPOINT_restore_block: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && \
+    m->addr[\result] == saved.address && m->size[\result] == saved.size && m->home[\result] == saved.home; \
+  ensures new: !is_had(\old(*m), \result); \
+  ensures left: \forall integer h, x, n; 0 < n ==> \
+    x + n <= saved.address || saved.address + saved.size <= x ==> is_room(\old(*m), h, x, n) ==> is_room(*m, h, x, n); \
+  ensures REQ_FRAME_rebuild: others_kept(\old(*m), *m, \result); \
+  ensures spare: m->spare_count >= \old(m->spare_count) - 2;
 /* no two entries have an address in common */
 #define ENTRIES_APART \forall integer k, l; 0 <= k < l < count ==> \
   saved[k].address + saved[k].size <= saved[l].address || saved[l].address + saved[l].size <= saved[k].address

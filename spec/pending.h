@@ -57,6 +57,9 @@
 #define REQUIRES_ENDED(SLOT) REQUIRES_GIVEN_BACK(SLOT) requires deferral: \forall integer u; 0 <= u < m->use_top ==> \
   m->use_block[u] == (SLOT) ==> m->use_more[u] == -1 ==> m->use_stream[u] == ASHLAR_STREAM_DEFERRED;
 #define ASSIGNS_ENDED ASSIGNS_RECORDS, ASSIGNS_CHAINS, ASSIGNS_QUEUES
+/* no stream uses a block: it has no record, or that of deferral alone */
+#define NOT_USED(A, SLOT) (\forall integer u; 0 <= u < (A).use_top ==> (A).use_block[u] == (SLOT) ==> \
+  (A).use_stream[u] == ASHLAR_STREAM_DEFERRED)
 #define USE_LEFT(A, U) (m->use_block[U] == -1 || m->use_block[U] == (A).use_block[U])
 #define KEEPS_USES_LEFT loop invariant slots_left: SLOTS_LEFT(\at(*m, Pre)); \
   loop invariant uses_left: \forall integer u; 0 <= u < m->use_top ==> USE_LEFT(\at(*m, Pre), u);
