@@ -818,11 +818,15 @@ static void clear(struct ashlar_manager *m, int32_t pool, const struct ashlar_sa
   (void)saved;
   (void)count;
   free_all(m, pool);
-  /*@ assert memory: \forall integer h, b, x; has_memory(\at(*m, Pre), h, b, x) ==> has_memory(*m, h, b, x); */
+  //@ assert memory: STILL_MEMORY(\at(*m, Pre));
   /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
         is_backed(*m, h, b, from, to); */
+  /*@ assert recorded: \forall integer k; 0 <= k < count ==> is_one_piece(\at(*m, Pre), saved[k].home, saved[k].address,
+        saved[k].address + saved[k].size); */
   /*@ assert pieces: \forall integer h, from, to; is_one_piece(\at(*m, Pre), h, from, to) ==>
         is_one_piece(*m, h, from, to); */
+  /*@ assert still: \forall integer k; 0 <= k < count ==> is_one_piece(*m, saved[k].home, saved[k].address,
+        saved[k].address + saved[k].size); */
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
   //@ assert free: \forall integer i; 0 <= i < m->top ==> is_mapped(*m, i) ==> in_pool(*m, pool, i) ==> m->state[i] == ASHLAR_FREE;
@@ -996,11 +1000,16 @@ static void make_room(struct ashlar_manager *m, int32_t pool, const struct ashla
   //@ ghost ashlar_uses_open(m);
   //@ ghost ashlar_blocks_open(m);
   reserve(m, 2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS);
-  /*@ assert memory: \forall integer h, b, x; has_memory(\at(*m, Pre), h, b, x) ==> has_memory(*m, h, b, x); */
+  //@ assert memory: STILL_MEMORY(\at(*m, Pre));
   /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
         is_backed(*m, h, b, from, to); */
+  /*@ assert recorded: \forall integer k; 0 <= k < count ==> is_one_piece(\at(*m, Pre), saved[k].home, saved[k].address,
+        saved[k].address + saved[k].size); */
   /*@ assert pieces: \forall integer h, from, to; is_one_piece(\at(*m, Pre), h, from, to) ==>
         is_one_piece(*m, h, from, to); */
+  /*@ assert still: \forall integer k; 0 <= k < count ==> is_one_piece(*m, saved[k].home, saved[k].address,
+        saved[k].address + saved[k].size); */
+  //@ assert live: \forall integer k; 0 <= k < count ==> marks_live(*m, saved[k]);
 }
 
 /* Makes the blocks of a pool those of a record that fits. */

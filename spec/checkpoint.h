@@ -76,17 +76,20 @@
 #define ENTRY_OF(SAVED, I) is_entry(*m, (SAVED).address, (SAVED).size, (SAVED).home, (SAVED).allocated, I)
 #define ASSIGNS_TAKEN_BACK ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->oversize_allocations, ASSIGNS_MAP, \
   ALL(in_map), ALL(generation)
+/* what has memory has it still, in its segment */
+#define STILL_MEMORY(A) \forall integer h, b, x; has_memory(A, h, b, x) ==> has_memory(*m, h, b, x)
 /* allocated blocks of a pool that no stream uses become free */
 #define ENSURES_EMPTIED \
   ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool); \
   ensures unused: pool_unused(*m, pool); \
-  ENSURES_SLOTS_LEFT ENSURES_MEMORY_KEPT \
+  ensures memory: STILL_MEMORY(\old(*m)); \
+  ENSURES_SLOTS_LEFT \
   ensures spare: m->spare_count >= \old(m->spare_count);
 #define KEEPS_EMPTYING \
   loop invariant frame: pool_freed(\at(*m, Pre), *m, pool); \
   loop invariant unused: pool_unused(*m, pool); \
   loop invariant left: SLOTS_LEFT(\at(*m, Pre)); \
-  loop invariant memory: MEMORY_KEPT(\at(*m, Pre)); \
+  loop invariant memory: STILL_MEMORY(\at(*m, Pre)); \
   loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
 /* an entry is a block again; what else is free is free still */
 #define ENSURES_RESTORED \
