@@ -130,6 +130,8 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
       m->size[\result] == size && m->requested[\result] == bytes && m->home[\result] == \old(m->home[slot]);
     ensures old: \old(*m).state[\result] == ASHLAR_FREE || \old(*m).state[\result] == ASHLAR_UNUSED;
     ensures REQ_FRAME_place: others_kept(\old(*m), *m, \result);
+    ensures REQ_LIFETIME_once_placed: m->references[\result] == 1 && \forall integer j; 0 <= j < m->top ==>
+      j != \result ==> m->references[j] == \old(*m).references[j];
     ensures spare: m->spare_count >= \old(m->spare_count) - 2;
 */
 int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
@@ -176,6 +178,7 @@ int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot);
     ensures resized: m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
       m->addr[slot] == \old(m->addr[slot]) && m->requested[slot] == \old(m->requested[slot]);
     ensures REQ_FRAME_resize: others_kept(\old(*m), *m, slot);
+    ensures REQ_LIFETIME_once_resized: \forall integer j; 0 <= j < m->top ==> m->references[j] == \old(*m).references[j];
 */
 void ashlar_allocation_resize(struct ashlar_manager *m, int32_t slot, uint64_t size);
 

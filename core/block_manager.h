@@ -20,6 +20,7 @@
 #include "core/pool.h"
 #include "core/step.h"
 #include "spec/block_manager.h"
+#include "spec/rebuild.h"
 
 /* Who calls. A caller is in a capture where its stream is captured. */
 struct ashlar_caller {
@@ -410,44 +411,143 @@ int32_t ashlar_find(const struct ashlar_manager *m, uint64_t address);
 
 /* Adds an ordinary segment as one free block. Caller's promise: the range is apart from every block. Errors: BUSY, STREAM,
    POOL, RANGE, CAPACITY. */
+/*@ REQUIRES_CALL
+    requires apart: apart(m->top, m->state, m->addr, m->size, address, size);
+    terminates \true; exits \false;
+    assigns ASSIGNS_SEGMENT_ADDED;
+    ENSURES_CALL
+    ENSURES_ADDED
+    ensures free: \result.status == ASHLAR_OK ==> whole_free(*m, \result.slot) && m->growable[\result.slot] == 0;
+*/
 struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address,
                                            uint64_t size, int32_t pool, int32_t class,
                                            int32_t stream);
 
 /* The same for a growable segment: one unmapped block. */
+/*@ REQUIRES_CALL
+    requires apart: apart(m->top, m->state, m->addr, m->size, address, size);
+    terminates \true; exits \false;
+    assigns ASSIGNS_SEGMENT_ADDED;
+    ENSURES_CALL
+    ENSURES_ADDED
+    ensures unmapped: \result.status == ASHLAR_OK ==> m->state[\result.slot] == ASHLAR_UNMAPPED &&
+      m->prev[\result.slot] == -1 && m->next[\result.slot] == -1 && m->growable[\result.slot] == 1;
+*/
 struct ashlar_placement ashlar_range_add(struct ashlar_manager *m, uint64_t address, uint64_t size,
                                          int32_t pool, int32_t class, int32_t stream);
 
 /* Maps, or unmaps, exactly [address, address + size), which lies in an unmapped, or in a free, block `slot` of a growable
    segment. Slot of the free, or unmapped, block that has it now. Errors: BUSY, SLOT, RANGE, CAPACITY. */
+/*@ REQUIRES_CALL
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE, ASSIGNS_BLOCKS, ASSIGNS_RESERVED, ALL(entered);
+    ENSURES_CALL
+    ENSURES_PART(ASHLAR_UNMAPPED)
+    ENSURES_PASSED(ASHLAR_FREE)
+*/
 struct ashlar_placement ashlar_range_map(struct ashlar_manager *m, int32_t slot, uint64_t address,
                                          uint64_t size);
+/*@ REQUIRES_CALL
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE, ASSIGNS_BLOCKS, ASSIGNS_RESERVED, ALL(entered);
+    ENSURES_CALL
+    ENSURES_PART(ASHLAR_FREE)
+    ensures REQ_GROW_unmap_growable: \result.status == ASHLAR_OK ==> \old(*m).growable[slot] == 1;
+    ENSURES_PASSED(ASHLAR_UNMAPPED)
+*/
 struct ashlar_placement ashlar_range_unmap(struct ashlar_manager *m, int32_t slot, uint64_t address,
                                            uint64_t size);
 
 /* Forgets a segment that is one block, free or unmapped. Errors: BUSY, SLOT. */
+/*@ REQUIRES_CALL
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, ALL(hold), ALL(holder), ASSIGNS_SEGMENT_COUNTS,
+      m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS],
+      m->pool_allocator[0 .. ASHLAR_PRIVATE_POOLS], m->pool_serial[0 .. ASHLAR_PRIVATE_POOLS];
+    ENSURES_CALL
+    ensures REQ_ATOMIC_busy_remove: 0 < \old(m->in_flight) ==> \result == ASHLAR_ERROR_BUSY;
+    ensures refused: \result == ASHLAR_OK || \result == ASHLAR_ERROR_BUSY || \result == ASHLAR_ERROR_SLOT;
+    ensures segment: \result != ASHLAR_ERROR_BUSY ==> (\result == ASHLAR_OK <==> 0 <= slot < \old(m->top) &&
+      is_open(\old(*m), slot) && \old(*m).prev[slot] == -1 && \old(*m).next[slot] == -1);
+    ensures REQ_ATOMIC_remove: \result != ASHLAR_OK ==> *m == \old(*m);
+    ensures gone: \result == ASHLAR_OK ==> m->state[slot] == ASHLAR_UNUSED;
+    ensures REQ_FRAME_remove: had_kept(\old(*m), *m, -1);
+*/
 enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot);
 
 /* Allocates exactly [address, address + size) out of the free block `slot`; what is left before and behind stays free.
    requested <= size. Errors: BUSY, SLOT, RANGE, CAPACITY. */
+/*@ REQUIRES_CALL
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE, ASSIGNS_ALLOCATION;
+    ENSURES_CALL
+    ENSURES_PART(ASHLAR_FREE)
+    ensures REQ_SIZE_enough_placed: \result.status == ASHLAR_OK ==> requested <= size;
+    ensures REQ_SIZE_enough_exactly: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == address && m->size[\result.slot] == size &&
+      m->requested[\result.slot] == requested && m->home[\result.slot] == \old(*m).home[slot];
+    ensures REQ_DISJOINT_blocks_new: \result.status == ASHLAR_OK ==> \result.slot < \old(m->top) ==>
+      !is_had(\old(*m), \result.slot);
+    ensures REQ_FRAME_place: had_kept(\old(*m), *m, \result.slot);
+*/
 struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address,
                                            uint64_t size, uint64_t requested);
 
 /* Moves the end of an allocated block: into the free block behind it, or back. Errors: BUSY, SLOT, CAPACITY, and RANGE
    where size is 0, no multiple of 512, below the block's request or beyond the room. */
+/*@ REQUIRES_CALL
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE, ASSIGNS_ALLOCATION;
+    ENSURES_CALL
+    ensures REQ_ATOMIC_busy_resize: 0 < \old(m->in_flight) ==> \result == ASHLAR_ERROR_BUSY;
+    ensures slot: \result == ASHLAR_OK ==> 0 <= slot < \old(m->top) && \old(*m).state[slot] == ASHLAR_ALLOCATED;
+    ensures REQ_ATOMIC_resize: \result != ASHLAR_OK ==> *m == \old(*m);
+    ensures REQ_SIZE_enough_resized: \result == ASHLAR_OK ==> m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
+      m->addr[slot] == \old(*m).addr[slot] && m->requested[slot] == \old(*m).requested[slot] &&
+      m->requested[slot] <= size;
+    ensures REQ_FRAME_resize: had_kept(\old(*m), *m, slot);
+*/
 enum ashlar_status ashlar_resize(struct ashlar_manager *m, int32_t slot, uint64_t size);
 
 /* The block in a slot; state ASHLAR_UNUSED for an unused slot or a number out of range. O(1). */
+/*@ requires \valid(m); requires whole: WHOLE_STATE;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures none: \result.state == ASHLAR_UNUSED <==> slot < 0 || m->top <= slot || m->state[slot] == ASHLAR_UNUSED;
+    ensures block: \result.state != ASHLAR_UNUSED ==> \result.address == m->addr[slot] && \result.size == m->size[slot] &&
+      \result.requested == m->requested[slot] && \result.age == m->age[slot] && \result.prev == m->prev[slot] &&
+      \result.next == m->next[slot] && \result.generation == m->generation[slot] && \result.state == m->state[slot] &&
+      \result.growable == m->growable[slot] && \result.pool == m->home[slot] / ASHLAR_STREAMS / ASHLAR_CLASSES &&
+      \result.class == m->home[slot] / ASHLAR_STREAMS % ASHLAR_CLASSES &&
+      \result.stream == m->home[slot] % ASHLAR_STREAMS;
+*/
 struct ashlar_block_view ashlar_block(const struct ashlar_manager *m, int32_t slot);
 
 /* Slots below this number may hold blocks. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result == m->top;
+*/
 int32_t ashlar_slot_limit(const struct ashlar_manager *m);
 
 /* The releases of ordinary segments of the default pool that would come next, without doing them. Pass -1 for the first,
    then the slot that was returned; -1: no more. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_next_released: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
+    ensures free: \result != -1 ==> slot == -1 || (0 <= slot < m->top && m->state[slot] == ASHLAR_FREE);
+*/
 int32_t ashlar_release_next(const struct ashlar_manager *m, int32_t slot);
 
 /* Bytes of the largest free block; 0: there is none. Linear in the free blocks. */
+/*@ requires \valid(m); requires whole: WHOLE_STATE;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures greatest: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_FREE ==> m->size[i] <= \result;
+    ensures one: \result == 0 || \exists integer i; 0 <= i < m->top && m->state[i] == ASHLAR_FREE && m->size[i] == \result;
+*/
 uint64_t ashlar_largest(const struct ashlar_manager *m);
 
 #endif

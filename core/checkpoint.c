@@ -3,8 +3,15 @@
 #include "core/checkpoint.h"
 
 /* Why a pool cannot be recorded or restored now. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures refusal: is_busy(*m) ? \result == ASHLAR_ERROR_BUSY :
+      has_pool(*m, pool) ? \result == ASHLAR_OK : \result == ASHLAR_ERROR_POOL;
+*/
 static enum ashlar_status refusal(const struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_whole_open(m);
   if (ashlar_ladder_busy(m)) {
     return ASHLAR_ERROR_BUSY;
   }
@@ -12,9 +19,22 @@ static enum ashlar_status refusal(const struct ashlar_manager *m, int32_t pool)
 }
 
 /* Whether a block is pending, or held by a request. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CHECKPOINT_save_settled: pool_settled(*m, pool) ? \result == ASHLAR_OK : \result == ASHLAR_ERROR_PENDING;
+*/
 static enum ashlar_status settled(const struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = 0;
+  /*@ loop invariant slot: 0 <= slot <= m->top;
+      loop invariant passed: \forall integer i; 0 <= i < slot ==> m->state[i] == ASHLAR_PENDING ||
+        m->state[i] == ASHLAR_HELD ==> !in_pool(*m, pool, i);
+      loop assigns slot;
+      loop variant m->top - slot;
+  */
   while (slot < m->top) {
     if ((m->state[slot] == ASHLAR_PENDING || m->state[slot] == ASHLAR_HELD) &&
         ashlar_home_pool(m->home[slot]) == pool) {
@@ -26,25 +46,139 @@ static enum ashlar_status settled(const struct ashlar_manager *m, int32_t pool)
 }
 
 /* A mapped block as it is recorded. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires mapped: 0 <= slot < m->top && is_mapped(*m, slot);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CHECKPOINT_save_block: ENTRY_OF(\result, slot);
+*/
 static struct ashlar_saved saved_of(const struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_uses_open(m);
   struct ashlar_saved saved;
   int32_t use = m->first_use[slot] - 1;
   int32_t word = 0;
-  while (word < ASHLAR_SAVED_WORDS) {
-    saved.use[word] = 0;
-    word++;
-  }
   saved.address = m->addr[slot];
   saved.size = m->size[slot];
   saved.home = m->home[slot];
   saved.allocated = m->state[slot] == ASHLAR_ALLOCATED;
+  /*@ loop invariant word: 0 <= word <= ASHLAR_SAVED_WORDS;
+      loop assigns word, saved.use[0 .. ASHLAR_SAVED_WORDS - 1];
+      loop variant ASHLAR_SAVED_WORDS - word;
+  */
+  while (word < ASHLAR_SAVED_WORDS) {
+    saved.use[word] = 0;
+    word++;
+  }
+  /*@ loop invariant use: -1 <= use < m->use_top && (0 <= use ==> m->use_block[use] == slot);
+      loop assigns use, saved.use[0 .. ASHLAR_SAVED_WORDS - 1];
+      loop variant use == -1 ? 0 : m->use_serial[use];
+  */
   while (use != -1) {
     int32_t stream = m->use_stream[use];
-    saved.use[stream / 64] |= UINT64_C(1) << (stream % 64);
+    saved.use[stream / 64] |= UINT64_C(0x8000000000000000) >> (63 - stream % 64);
     use = m->use_more[use];
   }
   return saved;
+}
+
+/* How many mapped blocks a pool has, or how many allocated ones. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CHECKPOINT_save_count: \result == blocks_in(m->state, m->home, pool, allocated, m->top);
+    ensures range: 0 <= \result <= m->top;
+*/
+static int32_t count_blocks(const struct ashlar_manager *m, int32_t pool, int allocated)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  int32_t count = 0;
+  int32_t slot = 0;
+  /*@ loop invariant slot: 0 <= count <= slot <= m->top;
+      loop invariant count: count == blocks_in(m->state, m->home, pool, allocated, slot);
+      loop assigns slot, count;
+      loop variant m->top - slot;
+  */
+  while (slot < m->top) {
+    if (m->state[slot] != ASHLAR_UNUSED && m->state[slot] != ASHLAR_UNMAPPED &&
+        (!allocated || m->state[slot] == ASHLAR_ALLOCATED) &&
+        ashlar_home_pool(m->home[slot]) == pool) {
+      count++;
+    }
+    slot++;
+  }
+  return count;
+}
+
+/* Records the mapped blocks of a segment behind `count` others, as long as there is room; how many there are then. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED;
+    requires room: 0 <= count <= room && \valid(saved + (0 .. room - 1));
+    requires entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top && is_mapped(*m, i) &&
+      in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
+    terminates \true; exits \false;
+    assigns saved[count .. room - 1];
+    ensures count: count <= \result <= room;
+    ensures REQ_CHECKPOINT_save_entries: \forall integer k; 0 <= k < \result ==> \exists integer i; 0 <= i < m->top &&
+      is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
+*/
+static int32_t record_segment(const struct ashlar_manager *m, int32_t head,
+                              struct ashlar_saved *saved, int32_t count, int32_t room)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  int32_t slot = head;
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
+        m->home[slot] == m->home[head]);
+      loop invariant count: \at(count, Pre) <= count <= room;
+      loop invariant entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top &&
+        is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
+      loop assigns slot, count, saved[\at(count, Pre) .. room - 1];
+      loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
+  */
+  while (slot != -1 && count < room) {
+    if (m->state[slot] != ASHLAR_UNMAPPED) {
+      saved[count] = saved_of(m, slot);
+      count++;
+    }
+    slot = m->next[slot];
+  }
+  return count;
+}
+
+/* Records the mapped blocks of a pool, segment by segment, as long as there is room. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires room: 0 <= room && \valid(saved + (0 .. room - 1));
+    terminates \true; exits \false;
+    assigns saved[0 .. room - 1];
+    ensures count: 0 <= \result <= room;
+    ensures REQ_CHECKPOINT_save_entries: \forall integer k; 0 <= k < \result ==> \exists integer i; 0 <= i < m->top &&
+      is_mapped(*m, i) && in_pool(*m, pool, i) && ENTRY_OF(saved[k], i);
+*/
+static int32_t record_all(const struct ashlar_manager *m, int32_t pool, struct ashlar_saved *saved,
+                          int32_t room)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  int32_t head = 0;
+  int32_t count = 0;
+  /*@ loop invariant head: 0 <= head <= m->top;
+      loop invariant count: 0 <= count <= room;
+      loop invariant entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top &&
+        is_mapped(*m, i) && in_pool(*m, pool, i) && ENTRY_OF(saved[k], i);
+      loop assigns head, count, saved[0 .. room - 1];
+      loop variant m->top - head;
+  */
+  while (head < m->top) {
+    if (m->state[head] != ASHLAR_UNUSED && m->prev[head] == -1 &&
+        ashlar_home_pool(m->home[head]) == pool) {
+      count = record_segment(m, head, saved, count, room);
+    }
+    head++;
+  }
+  return count;
 }
 
 struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t pool,
@@ -52,7 +186,6 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
                                               struct ashlar_saved *saved, int32_t room)
 {
   struct ashlar_recorded recorded;
-  int32_t head = 0;
   recorded.count = 0;
   recorded.status = refusal(m, pool);
   if (recorded.status != ASHLAR_OK) {
@@ -63,37 +196,41 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
   if (recorded.status != ASHLAR_OK) {
     return recorded;
   }
-  while (head < m->top) {
-    int32_t slot = head;
-    if (m->state[head] == ASHLAR_UNUSED || m->prev[head] != -1 ||
-        ashlar_home_pool(m->home[head]) != pool) {
-      slot = -1;
-    }
-    while (slot != -1) {
-      if (m->state[slot] != ASHLAR_UNMAPPED) {
-        if (recorded.count < room) {
-          saved[recorded.count] = saved_of(m, slot);
-        }
-        recorded.count++;
-      }
-      slot = m->next[slot];
-    }
-    head++;
+  recorded.count = count_blocks(m, pool, 0);
+  (void)record_all(m, pool, saved, room);
+  if (recorded.count > room) {
+    recorded.status = ASHLAR_ERROR_CAPACITY;
   }
-  recorded.status = recorded.count <= room ? ASHLAR_OK : ASHLAR_ERROR_CAPACITY;
   return recorded;
 }
 
 /* The mapped block of a home that has a byte; first looked for at a slot (-1: nowhere). -1: there is none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires first: -1 <= first < m->top;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures found: -1 <= \result < m->top && (\result != -1 ==> is_mapped(*m, \result) && m->home[\result] == home &&
+      m->addr[\result] <= address < m->addr[\result] + m->size[\result]);
+    ensures none: \result == -1 ==> \forall integer i; 0 <= i < m->top ==> is_mapped(*m, i) ==> m->home[i] == home ==>
+      address < m->addr[i] || m->addr[i] + m->size[i] <= address;
+*/
 static int32_t block_with(const struct ashlar_manager *m, int32_t home, uint64_t address,
                           int32_t first)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = 0;
   if (first != -1 && m->home[first] == home && m->state[first] != ASHLAR_UNUSED &&
       m->state[first] != ASHLAR_UNMAPPED && m->addr[first] <= address &&
       address - m->addr[first] < m->size[first]) {
     return first;
   }
+  /*@ loop invariant slot: 0 <= slot <= m->top;
+      loop invariant passed: \forall integer i; 0 <= i < slot ==> is_mapped(*m, i) ==> m->home[i] == home ==>
+        address < m->addr[i] || m->addr[i] + m->size[i] <= address;
+      loop assigns slot;
+      loop variant m->top - slot;
+  */
   while (slot < m->top) {
     if (m->state[slot] != ASHLAR_UNUSED && m->state[slot] != ASHLAR_UNMAPPED &&
         m->home[slot] == home && m->addr[slot] <= address &&
@@ -105,25 +242,77 @@ static int32_t block_with(const struct ashlar_manager *m, int32_t home, uint64_t
   return -1;
 }
 
+/*@ ghost
+  /@ requires \valid(m);
+     requires before: is_backed(*m, home, m->base[slot], from, to);
+     requires slot: 0 <= slot < m->top && is_mapped(*m, slot) && m->home[slot] == home && m->addr[slot] <= to &&
+       end <= m->addr[slot] + m->size[slot];
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures backed: is_backed(*m, home, m->base[slot], from, end);
+  @/
+  static void back_on(const struct ashlar_manager *m, int32_t home, int32_t slot, uint64_t from, uint64_t to, uint64_t end)
+  {
+    /@ assert here: \forall integer x; to <= x < end ==> has_memory(*m, home, m->base[slot], x); @/
+  }
+*/
+
 /* The block from which what was recorded goes on, where all of it is mapped; first looked for at a slot. -1: it is not. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires first: -1 <= first < m->top;
+    requires size: 0 < saved.size && saved.address + saved.size <= UINT64_MAX;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures slot: -1 <= \result < m->top && (\result != -1 ==> is_mapped(*m, \result));
+    ensures REQ_CHECKPOINT_restore_backed: \result != -1 ==>
+      is_backed(*m, saved.home, m->base[\result], saved.address, saved.address + saved.size);
+*/
 static int32_t block_behind(const struct ashlar_manager *m, struct ashlar_saved saved,
                             int32_t first)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost uint64_t from = saved.address;
   int32_t slot = block_with(m, saved.home, saved.address, first);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
+        m->home[slot] == saved.home && m->addr[slot] <= saved.address < m->addr[slot] + m->size[slot]);
+      loop invariant rest: 0 < saved.size && saved.address + saved.size == \at(saved.address + saved.size, Pre) &&
+        saved.home == \at(saved.home, Pre) && \at(saved.address, Pre) <= saved.address;
+      loop invariant backed: slot != -1 ==>
+        is_backed(*m, saved.home, m->base[slot], \at(saved.address, Pre), saved.address);
+      loop assigns slot, saved.address, saved.size;
+      loop variant saved.size;
+  */
   while (slot != -1 && m->state[slot] != ASHLAR_UNMAPPED &&
          m->size[slot] - (saved.address - m->addr[slot]) < saved.size) {
     uint64_t there = m->size[slot] - (saved.address - m->addr[slot]);
+    //@ ghost back_on(m, saved.home, slot, from, saved.address, saved.address + there);
     saved.address += there;
     saved.size -= there;
     slot = m->next[slot];
   }
+  /*@ ghost
+    if (slot != -1 && m->state[slot] != ASHLAR_UNMAPPED)
+      back_on(m, saved.home, slot, from, saved.address, saved.address + saved.size);
+  */
   return slot != -1 && m->state[slot] != ASHLAR_UNMAPPED ? slot : -1;
 }
 
 /* Whether the streams that used a block take requests still. Deferral is no stream: bit 255 counts as live. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CHECKPOINT_restore_streams: \result != 0 <==> marks_live(*m, saved);
+*/
 static int streams_live(const struct ashlar_manager *m, struct ashlar_saved saved)
 {
+  //@ ghost ashlar_whole_open(m);
   int32_t stream = 0;
+  /*@ loop invariant stream: 0 <= stream <= ASHLAR_STREAM_DEFERRED;
+      loop invariant passed: \forall integer s; 0 <= s < stream ==> is_marked(saved, s) ==> is_stream(*m, s);
+      loop assigns stream;
+      loop variant ASHLAR_STREAM_DEFERRED - stream;
+  */
   while (stream < ASHLAR_STREAM_DEFERRED) {
     if ((saved.use[stream / 64] >> (stream % 64)) % 2 != 0 && !ashlar_stream_live(m, stream)) {
       return 0;
@@ -134,10 +323,20 @@ static int streams_live(const struct ashlar_manager *m, struct ashlar_saved save
 }
 
 /* Records that the uses of a block need: one for each stream, and that of deferral. */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures range: 0 <= \result <= ASHLAR_STREAMS;
+    ensures none: \result == 0 ==> \forall integer s; 0 <= s < ASHLAR_STREAM_DEFERRED ==> !is_marked(saved, s);
+*/
 static int32_t records_of(struct ashlar_saved saved)
 {
   int32_t stream = 0;
   int32_t count = 0;
+  /*@ loop invariant stream: 0 <= count <= stream <= ASHLAR_STREAM_DEFERRED;
+      loop invariant none: count == 0 ==> \forall integer s; 0 <= s < stream ==> !is_marked(saved, s);
+      loop assigns stream, count;
+      loop variant ASHLAR_STREAM_DEFERRED - stream;
+  */
   while (stream < ASHLAR_STREAM_DEFERRED) {
     if ((saved.use[stream / 64] >> (stream % 64)) % 2 != 0) {
       count++;
@@ -148,9 +347,23 @@ static int32_t records_of(struct ashlar_saved saved)
 }
 
 /* Whether a block of the pool is used on another stream. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CHECKPOINT_restore_unused: \result == 0 <==> pool_unused(*m, pool);
+*/
 static int is_used(const struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_uses_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t use = 0;
+  /*@ loop invariant use: 0 <= use <= m->use_top;
+      loop invariant passed: \forall integer u; 0 <= u < use ==> 0 <= m->use_block[u] ==>
+        m->use_stream[u] != ASHLAR_STREAM_DEFERRED ==> !in_pool(*m, pool, m->use_block[u]);
+      loop assigns use;
+      loop variant m->use_top - use;
+  */
   while (use < m->use_top) {
     if (m->use_block[use] != -1 && m->use_stream[use] != ASHLAR_STREAM_DEFERRED &&
         ashlar_home_pool(m->home[m->use_block[use]]) == pool) {
@@ -161,29 +374,68 @@ static int is_used(const struct ashlar_manager *m, int32_t pool)
   return 0;
 }
 
+/* Why an entry cannot be restored; first looked for at a slot. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires first: -1 <= first < m->top;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures slot: -1 <= \result < m->top && (\result != -1 ==> is_mapped(*m, \result));
+    ensures REQ_CHECKPOINT_restore_fits: \result != -1 ==> is_fit(*m, saved, pool);
+*/
+static int32_t fit(const struct ashlar_manager *m, int32_t pool, struct ashlar_saved saved,
+                   int32_t first)
+{
+  int32_t slot;
+  if (saved.home < 0 || saved.home >= ASHLAR_LISTS || ashlar_home_pool(saved.home) != pool ||
+      saved.size == 0 || saved.size % ASHLAR_GRANULE != 0 || saved.address % ASHLAR_GRANULE != 0 ||
+      saved.size > UINT64_MAX - saved.address) {
+    return -1;
+  }
+  slot = block_behind(m, saved, first);
+  return slot != -1 && streams_live(m, saved) ? slot : -1;
+}
+
 /* Why a record cannot be restored. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1));
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures status: \result == ASHLAR_OK || \result == ASHLAR_ERROR_MISFIT || \result == ASHLAR_ERROR_USES ||
+      \result == ASHLAR_ERROR_PENDING || \result == ASHLAR_ERROR_CAPACITY;
+    ensures REQ_CHECKPOINT_restore_fits: \result == ASHLAR_OK ==> \forall integer k; 0 <= k < count ==>
+      is_fit(*m, saved[k], pool);
+    ensures REQ_CHECKPOINT_restore_unused: \result == ASHLAR_OK ==> pool_unused(*m, pool);
+    ensures REQ_CAPACITY_slots_restored: \result == ASHLAR_OK ==>
+      2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS <= ROOM_OF(*m);
+*/
 static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
                                  const struct ashlar_saved *saved, int32_t count)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_uses_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t i = 0;
   int32_t slot = -1;
   int32_t records = m->use_spare_count + (ASHLAR_USES - m->use_top);
+  int32_t needed;
   int32_t slots = ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
+  /*@ loop invariant i: 0 <= i <= count;
+      loop invariant slot: -1 <= slot < m->top;
+      loop invariant records: 0 <= records <= ASHLAR_USES;
+      loop invariant fits: \forall integer k; 0 <= k < i ==> is_fit(*m, saved[k], pool);
+      loop assigns i, slot, needed, records;
+      loop variant count - i;
+  */
   while (i < count) {
-    if (saved[i].home < 0 || saved[i].home >= ASHLAR_LISTS ||
-        ashlar_home_pool(saved[i].home) != pool || saved[i].size == 0 ||
-        saved[i].size % ASHLAR_GRANULE != 0 || saved[i].address % ASHLAR_GRANULE != 0 ||
-        saved[i].size > UINT64_MAX - saved[i].address) {
+    slot = fit(m, pool, saved[i], slot);
+    if (slot == -1) {
       return ASHLAR_ERROR_MISFIT;
     }
-    slot = block_behind(m, saved[i], slot);
-    if (slot == -1 || !streams_live(m, saved[i])) {
-      return ASHLAR_ERROR_MISFIT;
-    }
-    if (records_of(saved[i]) > records) {
+    needed = records_of(saved[i]);
+    if (needed > records) {
       return ASHLAR_ERROR_USES;
     }
-    records -= records_of(saved[i]);
+    records -= needed;
     i++;
   }
   if (is_used(m, pool)) {
@@ -195,54 +447,254 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   return ASHLAR_OK;
 }
 
-/* Frees every allocated block of a segment, ascending by address; how many there were. */
-static int32_t free_segment(struct ashlar_manager *m, int32_t head)
+/* Sees to spare slots, of which there are enough. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires room: 0 <= count <= ROOM_OF(*m) && count <= ASHLAR_SLOTS;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE;
+    ENSURES_WHOLE
+    ensures spare: count <= m->spare_count;
+    ensures kept: blocks_kept(\old(*m), *m) && \old(m->top) <= m->top;
+    ensures fresh: \forall integer j; \old(m->top) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
+*/
+static void reserve(struct ashlar_manager *m, int32_t count)
 {
-  int32_t slot = head;
-  int32_t freed = 0;
-  while (slot != -1) {
-    int32_t next = m->next[slot];
-    while (next != -1 && m->state[next] == ASHLAR_FREE) { /* may be joined */
-      next = m->next[next];
-    }
-    if (m->state[slot] == ASHLAR_ALLOCATED) {
-      ashlar_allocation_end(m, slot);
-      (void)ashlar_pending_back(m, slot, 0);
-      freed++;
-    }
-    slot = next;
-  }
-  return freed;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_map_open(m);
+  (void)ashlar_block_reserve(m, count);
+  //@ ghost ashlar_map_close(m);
+  //@ ghost ashlar_whole_close(m);
 }
 
-/* Frees every allocated block of a pool; how many there were. */
-static int32_t free_all(struct ashlar_manager *m, int32_t pool)
+/* The first allocated block of a segment from one on; -1: there is none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures first: -1 <= \result < m->top && (\result != -1 ==> slot != -1 && m->state[\result] == ASHLAR_ALLOCATED &&
+      m->home[\result] == m->home[slot] && m->addr[slot] <= m->addr[\result]);
+*/
+static int32_t first_allocated(const struct ashlar_manager *m, int32_t slot)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> \at(slot, Pre) != -1 &&
+        m->state[slot] != ASHLAR_UNUSED && m->home[slot] == m->home[\at(slot, Pre)] &&
+        m->addr[\at(slot, Pre)] <= m->addr[slot]);
+      loop assigns slot;
+      loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
+  */
+  while (slot != -1 && m->state[slot] != ASHLAR_ALLOCATED) {
+    slot = m->next[slot];
+  }
+  return slot;
+}
+
+/* Frees an allocated block. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    terminates \true; exits \false;
+    assigns ASSIGNS_GIVEN_BACK;
+    ENSURES_WHOLE
+    ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
+    ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+static void free_block(struct ashlar_manager *m, int32_t slot)
+{
+  //@ ghost ashlar_whole_open(m);
+  ashlar_allocation_end(m, slot);
+  (void)ashlar_pending_back(m, slot, 0);
+  //@ ghost ashlar_whole_close(m);
+}
+
+/* Frees every allocated block of a segment, ascending by address. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED && in_pool(*m, pool, head);
+    terminates \true; exits \false;
+    assigns ASSIGNS_GIVEN_BACK;
+    ENSURES_WHOLE
+    ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+static void free_segment(struct ashlar_manager *m, int32_t pool, int32_t head)
+{
+  int32_t slot = first_allocated(m, head);
+  (void)pool;
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] == ASHLAR_ALLOCATED &&
+        in_pool(*m, pool, slot));
+      loop invariant whole: WHOLE_STATE;
+      loop invariant frame: pool_freed(\at(*m, Pre), *m, pool);
+      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
+      loop assigns slot, ASSIGNS_GIVEN_BACK;
+      loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
+  */
+  while (slot != -1) {
+    //@ ghost ashlar_whole_open(m);
+    //@ ghost ashlar_blocks_open(m);
+    int32_t next = first_allocated(m, m->next[slot]);
+    //@ assert ahead: next != -1 ==> m->addr[slot] < m->addr[next] && in_pool(*m, pool, next);
+    free_block(m, slot);
+    slot = next;
+  }
+}
+
+/* Frees every allocated block of a pool. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns ASSIGNS_GIVEN_BACK;
+    ENSURES_WHOLE
+    ensures REQ_FRAME_free: pool_freed(\old(*m), *m, pool);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+static void free_all(struct ashlar_manager *m, int32_t pool)
 {
   int32_t head = 0;
-  int32_t freed = 0;
+  /*@ loop invariant head: 0 <= head <= m->top;
+      loop invariant whole: WHOLE_STATE;
+      loop invariant frame: pool_freed(\at(*m, Pre), *m, pool);
+      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
+      loop assigns head, ASSIGNS_GIVEN_BACK;
+      loop variant m->top - head;
+  */
   while (head < m->top) {
+    //@ ghost ashlar_whole_open(m);
+    //@ ghost ashlar_blocks_open(m);
     if (m->state[head] != ASHLAR_UNUSED && m->prev[head] == -1 &&
         ashlar_home_pool(m->home[head]) == pool) {
-      freed += free_segment(m, head);
+      free_segment(m, pool, head);
     }
     head++;
   }
-  return freed;
+}
+
+/* Records a use of an allocated block, if there is a record left. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES;
+    ENSURES_WHOLE
+*/
+static void use(struct ashlar_manager *m, int32_t slot, int32_t stream)
+{
+  //@ ghost ashlar_whole_open(m);
+  (void)ashlar_pending_use(m, slot, stream, 0);
+  //@ ghost ashlar_whole_close(m);
 }
 
 /* Takes a block as it was recorded, out of the free block that is there; its slot. */
-static int32_t rebuild(struct ashlar_manager *m, struct ashlar_saved saved, int32_t first)
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires sound: is_sound(saved, saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES);
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->home[slot] == saved.home;
+    requires part: is_part(m->addr[slot], m->size[slot], saved.address, saved.size);
+    requires spare: 2 <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION;
+    ENSURES_WHOLE
+    ensures REQ_CHECKPOINT_restore_block: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
+      m->addr[\result] == saved.address && m->size[\result] == saved.size && m->home[\result] == saved.home;
+    ensures new: !is_had(\old(*m), \result);
+    ensures REQ_FRAME_rebuild: others_kept(\old(*m), *m, \result);
+    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+*/
+static int32_t take(struct ashlar_manager *m, struct ashlar_saved saved, int32_t slot)
 {
-  int32_t slot = block_with(m, saved.home, saved.address, first);
-  int32_t stream = 0;
+  //@ ghost ashlar_whole_open(m);
   slot = ashlar_allocation_take_at(m, slot, saved.address, saved.size, saved.size);
+  //@ ghost ashlar_whole_close(m);
+  return slot;
+}
+
+/* An allocated block is used on the streams that an entry marks. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES;
+    ENSURES_WHOLE
+*/
+static void use_marked(struct ashlar_manager *m, struct ashlar_saved saved, int32_t slot)
+{
+  int32_t stream = 0;
+  /*@ loop invariant stream: 0 <= stream <= ASHLAR_STREAM_DEFERRED;
+      loop invariant whole: WHOLE_STATE;
+      loop assigns stream, ASSIGNS_USES;
+      loop variant ASHLAR_STREAM_DEFERRED - stream;
+  */
   while (stream < ASHLAR_STREAM_DEFERRED) {
     if ((saved.use[stream / 64] >> (stream % 64)) % 2 != 0) {
-      (void)ashlar_pending_use(m, slot, stream, 0);
+      use(m, slot, stream);
     }
     stream++;
   }
+}
+
+/* Makes a block as it was recorded; first looked for at a slot. Its slot. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires first: -1 <= first < m->top;
+    requires sound: is_sound(saved, saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES);
+    requires there: is_there(*m, saved);
+    requires spare: 2 <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION, ASSIGNS_USES;
+    ENSURES_WHOLE
+    ensures REQ_CHECKPOINT_restore_block: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
+      m->addr[\result] == saved.address && m->size[\result] == saved.size && m->home[\result] == saved.home;
+    ensures new: !is_had(\old(*m), \result);
+    ensures REQ_FRAME_rebuild: others_kept(\old(*m), *m, \result);
+    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+*/
+static int32_t rebuild(struct ashlar_manager *m, struct ashlar_saved saved, int32_t first)
+{
+  int32_t slot = take(m, saved, block_with(m, saved.home, saved.address, first));
+  use_marked(m, saved, slot);
   return slot;
+}
+
+/* Makes the blocks of a record that were allocated; how many there are. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1));
+    requires apart: ENTRIES_APART;
+    requires sound: \forall integer k; 0 <= k < count ==> is_sound(saved[k], pool) && marks_live(*m, saved[k]);
+    requires there: \forall integer k; 0 <= k < count ==> is_there(*m, saved[k]);
+    requires spare: 2 * count <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION, ASSIGNS_USES;
+    ENSURES_WHOLE
+    ensures count: 0 <= \result <= count;
+    ensures REQ_CHECKPOINT_restore_done: \forall integer k; 0 <= k < count ==> saved[k].allocated != 0 ==>
+      \exists integer j; 0 <= j < m->top && ENTRY_OF(saved[k], j);
+    ensures REQ_FRAME_rebuild: foreign_kept(\old(*m), *m, pool);
+*/
+static int32_t rebuild_all(struct ashlar_manager *m, int32_t pool, const struct ashlar_saved *saved,
+                           int32_t count)
+{
+  int32_t i = 0;
+  int32_t slot = -1;
+  int32_t created = 0;
+  (void)pool;
+  /*@ loop invariant i: 0 <= created <= i <= count;
+      loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED);
+      loop invariant whole: WHOLE_STATE;
+      loop invariant frame: foreign_kept(\at(*m, Pre), *m, pool);
+      loop invariant there: \forall integer k; i <= k < count ==> is_there(*m, saved[k]);
+      loop invariant done: \forall integer k; 0 <= k < i ==> saved[k].allocated != 0 ==>
+        \exists integer j; 0 <= j < m->top && ENTRY_OF(saved[k], j);
+      loop invariant spare: 2 * (count - i) <= m->spare_count;
+      loop assigns i, slot, created, ASSIGNS_ALLOCATION, ASSIGNS_USES;
+      loop variant count - i;
+  */
+  while (i < count) {
+    //@ ghost ashlar_whole_open(m);
+    //@ ghost ashlar_blocks_open(m);
+    if (saved[i].allocated != 0) {
+      slot = rebuild(m, saved[i], slot == -1 ? -1 : m->next[slot]);
+      created++;
+    }
+    i++;
+  }
+  return created;
 }
 
 struct ashlar_restored ashlar_checkpoint_restore(struct ashlar_manager *m, int32_t pool,
@@ -251,8 +703,6 @@ struct ashlar_restored ashlar_checkpoint_restore(struct ashlar_manager *m, int32
 {
   struct ashlar_restored restored;
   struct ashlar_stats_copy before;
-  int32_t i = 0;
-  int32_t slot = -1;
   restored.freed = 0;
   restored.created = 0;
   restored.status = refusal(m, pool);
@@ -267,16 +717,11 @@ struct ashlar_restored ashlar_checkpoint_restore(struct ashlar_manager *m, int32
   if (restored.status != ASHLAR_OK) {
     return restored;
   }
-  (void)ashlar_block_reserve(m, 2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS);
+  reserve(m, 2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS);
   before = ashlar_stats_copy(m);
-  restored.freed = free_all(m, pool);
-  while (i < count) {
-    if (saved[i].allocated != 0) {
-      slot = rebuild(m, saved[i], slot == -1 ? -1 : m->next[slot]);
-      restored.created++;
-    }
-    i++;
-  }
+  restored.freed = count_blocks(m, pool, 1);
+  free_all(m, pool);
+  restored.created = rebuild_all(m, pool, saved, count);
   ashlar_stats_once(m, before);
   return restored;
 }

@@ -30,8 +30,31 @@ struct ashlar_restored {
   int32_t created; /* blocks that are allocated now */
 };
 
+#include "spec/checkpoint.h"
+
 /* Records a private pool, after deferred blocks went on. Errors: BUSY, POOL; PENDING: a block of it is pending or held;
    CAPACITY: it has more than `room` blocks, of which the first are recorded. Linear in the blocks of the manager. */
+/*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
+    requires saved: 0 <= room && \valid(saved + (0 .. room - 1)) && \separated(m, saved + (0 .. room - 1));
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED],
+      saved[0 .. room - 1];
+    ensures whole: WHOLE_STATE; SETTINGS_INVARIANT(ensures)
+    ensures REQ_ATOMIC_busy_save: \result.status == ASHLAR_ERROR_BUSY <==>
+      is_busy(*m);
+    ensures pool: \result.status != ASHLAR_ERROR_BUSY ==> (\result.status == ASHLAR_ERROR_POOL <==> !has_pool(*m, pool));
+    ensures REQ_ATOMIC_save: \result.status == ASHLAR_ERROR_BUSY || \result.status == ASHLAR_ERROR_POOL ==>
+      *m == \old(*m) && \result.count == 0;
+    ensures REQ_CHECKPOINT_save_pending: \result.status == ASHLAR_ERROR_PENDING ==> !pool_settled(*m, pool);
+    ensures REQ_CHECKPOINT_save_counted: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_CAPACITY ==>
+      pool_settled(*m, pool) && \result.count == blocks_in(m->state, m->home, pool, 0, m->top);
+    ensures REQ_CAPACITY_others_save: \result.status == ASHLAR_ERROR_CAPACITY ==> room < \result.count;
+    ensures room: \result.status == ASHLAR_OK ==> \result.count <= room;
+    ensures status: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_BUSY ||
+      \result.status == ASHLAR_ERROR_POOL || \result.status == ASHLAR_ERROR_PENDING ||
+      \result.status == ASHLAR_ERROR_CAPACITY;
+    ensures REQ_FRAME_save: owned_kept(\old(*m), *m);
+*/
 struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t pool,
                                               struct ashlar_caller caller,
                                               struct ashlar_saved *saved, int32_t room);
@@ -40,6 +63,27 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
    its address. Statistics move once, by the difference. Errors, before anything changes but that deferred blocks went on:
    BUSY, POOL, PENDING as above, or where a block of the pool has a use; MISFIT: what was recorded is not there any more, or a
    stream of its uses is gone; CAPACITY, USES. Linear in the blocks of the manager for each segment that was recorded. */
+/*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires apart: ENTRIES_APART;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE, ASSIGNS_GIVEN_BACK, ASSIGNS_ALLOCATION, m->completed[ASHLAR_STREAM_DEFERRED];
+    ensures whole: WHOLE_STATE; SETTINGS_INVARIANT(ensures)
+    ensures REQ_ATOMIC_busy_restore: \result.status == ASHLAR_ERROR_BUSY <==>
+      is_busy(*m);
+    ensures pool: \result.status != ASHLAR_ERROR_BUSY ==> (\result.status == ASHLAR_ERROR_POOL <==> !has_pool(*m, pool));
+    ensures REQ_ATOMIC_restore: \result.status == ASHLAR_ERROR_BUSY || \result.status == ASHLAR_ERROR_POOL ==>
+      *m == \old(*m);
+    ensures REQ_ATOMIC_restore_polled: \result.status != ASHLAR_OK ==> owned_kept(\old(*m), *m) &&
+      \result.freed == 0 && \result.created == 0;
+    ensures created: 0 <= \result.freed && 0 <= \result.created <= count;
+    ensures REQ_CHECKPOINT_restore_done: \result.status == ASHLAR_OK ==> \forall integer k; 0 <= k < count ==>
+      saved[k].allocated != 0 ==> \exists integer i; 0 <= i < m->top && ENTRY_OF(saved[k], i);
+    ensures REQ_FRAME_restore: \forall integer j; 0 <= j < \old(m->top) ==> is_owned(\old(*m), j) ==>
+      (\old(*m).state[j] == ASHLAR_ALLOCATED ==> !in_pool(\old(*m), pool, j)) ==>
+      m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j] &&
+      m->generation[j] == \old(*m).generation[j];
+*/
 struct ashlar_restored ashlar_checkpoint_restore(struct ashlar_manager *m, int32_t pool,
                                                  struct ashlar_caller caller,
                                                  const struct ashlar_saved *saved, int32_t count);

@@ -30,32 +30,16 @@ static inline uint64_t aligned_rest(uint64_t a, uint64_t b)
   return a - b;
 }
 
-/* Cuts a taken block after `size` bytes, where it is larger; the rest is unmapped. */
-/*@ requires \valid(m); REQUIRES_STATE
-    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->growable[slot] == 1;
-    requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_UNMAPPED;
-    requires size: 0 < size && size % 512 == 0;
-    requires spare: size < m->size[slot] ==> 0 < m->spare_count;
-    terminates \true; exits \false;
-    assigns ASSIGNS_BLOCKS;
-    ENSURES_STATE ENSURES_LISTED
-    ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
-      m->home[slot] == \old(m->home[slot]) && m->base[slot] == \old(m->base[slot]) && m->growable[slot] == 1;
-    ensures size: m->size[slot] == (size < \old(m->size[slot]) ? size : \old(m->size[slot]));
-    ensures whole: \old(m->size[slot]) <= size ==> m->next[slot] == \old(m->next[slot]) &&
-      m->spare_count == \old(m->spare_count) && (\forall integer j; 0 <= j < m->top ==>
-        m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j]);
-    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
-    ensures REQ_FRAME_shorten_unmapped: others_kept(\old(*m), *m, slot);
-*/
-static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
+void ashlar_growth_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
   //@ ghost ashlar_blocks_open(m);
   //@ ghost ashlar_map_open(m);
   if (size < m->size[slot]) {
     int32_t rest = ashlar_block_cut(m, slot, size);
-    ashlar_block_put_unmapped(m, rest);
+    /*@ assert addresses: \forall integer j; 0 <= j < m->top ==> m->in_map[j] == 1 ==>
+          m->addr[j] == \at(*m, Pre).addr[j]; */
     //@ ghost ashlar_map_close(m);
+    ashlar_block_put_unmapped(m, rest);
   }
 }
 
@@ -90,7 +74,7 @@ static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, u
   uint8_t why = m->state[slot] == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED;
   ashlar_block_take(m, slot);
   if (why == ASHLAR_HOLD_UNMAPPED) {
-    shorten(m, slot, most);
+    ashlar_growth_shorten(m, slot, most);
   }
   hold(m, slot, request, why);
 }

@@ -9,6 +9,26 @@
 #include "core/growable.h"
 #include "spec/growth.h"
 
+/* Cuts a taken block after `size` bytes, where it is larger; the rest is unmapped. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->growable[slot] == 1;
+    requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_UNMAPPED;
+    requires size: 0 < size && size % 512 == 0;
+    requires spare: size < m->size[slot] ==> 0 < m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS;
+    ENSURES_STATE ENSURES_LISTED
+    ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
+      m->home[slot] == \old(m->home[slot]) && m->base[slot] == \old(m->base[slot]) && m->growable[slot] == 1;
+    ensures size: m->size[slot] == (size < \old(m->size[slot]) ? size : \old(m->size[slot]));
+    ensures whole: \old(m->size[slot]) <= size ==> m->next[slot] == \old(m->next[slot]) &&
+      m->spare_count == \old(m->spare_count) && (\forall integer j; 0 <= j < m->top ==>
+        m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j]);
+    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
+    ensures REQ_FRAME_shorten_unmapped: others_kept(\old(*m), *m, slot);
+*/
+void ashlar_growth_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size);
+
 /* Holds what the request needs of the run that starts at a block: whole blocks, and of the last one, where it is
    unmapped, whole pages. Linear in the blocks of the run. */
 /*@ requires \valid(m); REQUIRES_STATE
@@ -136,10 +156,10 @@ int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request);
 */
 int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int32_t slot);
 
-/* Holds an unmapped block that is all of its segment, to be given back. */
+/* Holds a free or unmapped block that is all of its segment, to be given back. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires request: 0 <= request < ASHLAR_REQUESTS;
-    requires whole: 0 <= slot < m->top && m->state[slot] == ASHLAR_UNMAPPED && m->prev[slot] == -1 && m->next[slot] == -1;
+    requires whole: 0 <= slot < m->top && is_open(*m, slot) && m->prev[slot] == -1 && m->next[slot] == -1;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, m->hold[slot], m->holder[slot];
     ENSURES_STATE ENSURES_LISTED

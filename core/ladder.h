@@ -28,6 +28,13 @@ int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stre
 int ashlar_ladder_busy(const struct ashlar_manager *m);
 
 /* Deferred blocks go on where the caller is outside a capture. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
+    ENSURES_WHOLE
+    ensures REQ_FRAME_poll: owned_kept(\old(*m), *m);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
 void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream);
 
 /* Goes on with a request, from its rung on, up to the next step. */
@@ -44,6 +51,15 @@ struct ashlar_step ashlar_ladder_over(struct ashlar_manager *m, int32_t request,
                                       struct ashlar_step step);
 
 /* Private pools that nothing leads to any more end: REQ-POOL-freeable. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires homed: \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==>
+      m->request[q].home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS],
+      m->pool_allocator[0 .. ASHLAR_PRIVATE_POOLS], m->pool_serial[0 .. ASHLAR_PRIVATE_POOLS],
+      m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1];
+    ENSURES_WHOLE
+*/
 void ashlar_ladder_end_pools(struct ashlar_manager *m);
 
 #endif

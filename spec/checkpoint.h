@@ -1,0 +1,77 @@
+/* checkpoint.h (ACSL only) - what a record says of a block, and when it fits (REQ-CHECKPOINT). After struct ashlar_saved.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_SPEC_CHECKPOINT_H
+#define ASHLAR_SPEC_CHECKPOINT_H
+
+#include "spec/rebuild.h"
+/*@
+  predicate in_pool(struct ashlar_manager m, integer pool, integer i) =
+    m.home[i] / ASHLAR_STREAMS / ASHLAR_CLASSES == pool;
+  // a block that has memory
+  predicate is_mapped(struct ashlar_manager m, integer i) =
+    m.state[i] != ASHLAR_UNUSED && m.state[i] != ASHLAR_UNMAPPED;
+  // how many of the first k slots hold such a block of a pool, or, of these, an allocated one
+  logic integer blocks_in(uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], integer pool, integer allocated,
+    integer k) =
+    k <= 0 ? 0 : blocks_in(state, home, pool, allocated, k - 1) +
+      (state[k - 1] != ASHLAR_UNUSED && state[k - 1] != ASHLAR_UNMAPPED &&
+        (allocated == 0 || state[k - 1] == ASHLAR_ALLOCATED) &&
+        home[k - 1] / ASHLAR_STREAMS / ASHLAR_CLASSES == pool ? 1 : 0);
+
+  // no block of the pool waits for a stream or for the device
+  predicate pool_settled(struct ashlar_manager m, integer pool) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] == ASHLAR_PENDING || m.state[i] == ASHLAR_HELD ==>
+      !in_pool(m, pool, i);
+  // no block of the pool is used on another stream
+  predicate pool_unused(struct ashlar_manager m, integer pool) =
+    \forall integer u; 0 <= u < m.use_top ==> 0 <= m.use_block[u] ==> m.use_stream[u] != ASHLAR_STREAM_DEFERRED ==>
+      !in_pool(m, pool, m.use_block[u]);
+
+  // an entry is of a block
+  predicate is_entry(struct ashlar_manager m, integer address, integer size, integer home, integer allocated, integer i) =
+    address == m.addr[i] && size == m.size[i] && home == m.home[i] && (allocated != 0 <==> m.state[i] == ASHLAR_ALLOCATED);
+  // an entry has the mark of a stream
+  predicate is_marked(struct ashlar_saved saved, integer s) = (saved.use[s / 64] >> (s % 64)) % 2 != 0;
+  predicate marks_live(struct ashlar_manager m, struct ashlar_saved saved) =
+    \forall integer s; 0 <= s < ASHLAR_STREAM_DEFERRED ==> is_marked(saved, s) ==> is_stream(m, s);
+
+  // an address has memory of a home, in the segment that begins at `base`; so have all from one up to another
+  predicate has_memory(struct ashlar_manager m, integer home, integer base, integer x) =
+    \exists integer i; 0 <= i < m.top && is_mapped(m, i) && m.home[i] == home && m.base[i] == base &&
+      m.addr[i] <= x < m.addr[i] + m.size[i];
+  predicate is_backed(struct ashlar_manager m, integer home, integer base, integer from, integer to) =
+    \forall integer x; from <= x < to ==> has_memory(m, home, base, x);
+  // an entry is of a pool, and makes sense
+  predicate is_sound(struct ashlar_saved saved, integer pool) =
+    0 <= saved.home < ASHLAR_LISTS && saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES == pool && 0 < saved.size &&
+    saved.size % 512 == 0 && saved.address % 512 == 0 && saved.address + saved.size <= UINT64_MAX;
+  // an entry fits: the streams of its uses are live, and all of it has memory, in one segment
+  predicate is_fit(struct ashlar_manager m, struct ashlar_saved saved, integer pool) =
+    is_sound(saved, pool) && marks_live(m, saved) && \exists integer i; 0 <= i < m.top &&
+    is_backed(m, saved.home, m.base[i], saved.address, saved.address + saved.size);
+
+  // a free block has room for an entry, where it was; and no other block of its home has that address
+  predicate is_there(struct ashlar_manager m, struct ashlar_saved saved) =
+    (\exists integer i; 0 <= i < m.top && is_mapped(m, i) && m.home[i] == saved.home &&
+      m.addr[i] <= saved.address < m.addr[i] + m.size[i]) &&
+    (\forall integer i; 0 <= i < m.top ==> is_mapped(m, i) ==> m.home[i] == saved.home ==>
+      m.addr[i] <= saved.address < m.addr[i] + m.size[i] ==>
+      m.state[i] == ASHLAR_FREE && saved.address + saved.size <= m.addr[i] + m.size[i]);
+
+  // REQ-FRAME: blocks that somebody has, but for allocated ones of the pool, are what they were
+  predicate foreign_kept(struct ashlar_manager a, struct ashlar_manager b, integer pool) =
+    \forall integer j; 0 <= j < a.top ==> is_had(a, j) ==> (a.state[j] == ASHLAR_ALLOCATED ==> !in_pool(a, pool, j)) ==>
+      a.state[j] == b.state[j] && same_block(a, b, j) && a.next[j] == b.next[j] && a.generation[j] == b.generation[j];
+  // ... and nobody has anything new,
+  predicate pool_freed(struct ashlar_manager a, struct ashlar_manager b, integer pool) =
+    foreign_kept(a, b, pool) &&
+    (\forall integer j; 0 <= j < a.top ==> is_had(b, j) ==> is_had(a, j) && same_block(a, b, j) &&
+      (b.state[j] == ASHLAR_ALLOCATED ==> a.state[j] == ASHLAR_ALLOCATED));
+*/
+// clang-format off
+#define ENTRY_OF(SAVED, I) is_entry(*m, (SAVED).address, (SAVED).size, (SAVED).home, (SAVED).allocated, I)
+/* no two entries have an address in common */
+#define ENTRIES_APART \forall integer k, l; 0 <= k < l < count ==> \
+  saved[k].address + saved[k].size <= saved[l].address || saved[l].address + saved[l].size <= saved[k].address
+// clang-format on
+#endif
