@@ -24,7 +24,7 @@ static struct model_freed drop(struct model *m, int32_t slot, struct model_calle
     m->block[slot].references--;
     return (struct model_freed){MODEL_OK, 0};
   }
-  return (struct model_freed){MODEL_OK, model_give_back(m, slot, caller)};
+  return (struct model_freed){MODEL_OK, model_give_back(m, slot, caller) ? 1 : 0};
 }
 
 struct model_freed model_free(struct model *m, int32_t slot, uint32_t generation,
@@ -98,14 +98,12 @@ enum model_status model_record_use(struct model *m, int32_t slot, uint32_t gener
   return model_add_use(m, slot, stream, model_in_capture(m, caller));
 }
 
-/* The segment of an active block: its first byte, and the sum of its blocks. A pending block has no handle any more, but
-   is active: its last one serves. REQ-TILE-base. */
+/* The segment of an allocated block: its first byte, and the sum of its blocks. REQ-TILE-base. */
 struct model_range model_base(const struct model *m, int32_t slot, uint32_t generation)
 {
   const enum model_status status = named(m, slot, generation);
   struct model_range range = {MODEL_OK, UINT64_MAX, 0};
-  if (status != MODEL_OK && (status == MODEL_ERROR_SLOT || m->block[slot].state != MODEL_PENDING ||
-                             m->block[slot].generation != generation)) {
+  if (status != MODEL_OK) {
     return (struct model_range){status, 0, 0};
   }
   if (m->segment[m->block[slot].segment].growable) {

@@ -64,10 +64,7 @@ static enum model_status refusal(const struct model *m, uint64_t bytes, int32_t 
   if (requests > MODEL_REQUESTS) {
     return MODEL_ERROR_REQUESTS;
   }
-  if (model_room(m) < MODEL_SPARE * requests) {
-    return MODEL_ERROR_BLOCKS;
-  }
-  return model_segment_room(m) < requests ? MODEL_ERROR_SEGMENTS : MODEL_OK;
+  return model_room(m) < MODEL_SPARE * requests ? MODEL_ERROR_BLOCKS : MODEL_OK;
 }
 
 /* REQ-SIZE-nothing. */
@@ -142,7 +139,7 @@ static void undo(struct model *m, int32_t request)
     m->block[m->request[request].held].mapped = true;
     m->calls.device_frees -= m->calls.device_frees > 0 ? 1 : 0;
   }
-  (void)model_let_go(m, request, true);
+  (void)model_let_go(m, request);
   model_settle(m);
 }
 
@@ -211,7 +208,7 @@ enum model_status model_abandon(struct model *m, int32_t request)
   } else if (kind == MODEL_STEP_UNMAP || kind == MODEL_STEP_UNRESERVE) {
     (void)model_grown(m, request, MODEL_PERFORMED, 0);
   }
-  (void)model_let_go(m, request, true);
+  (void)model_let_go(m, request);
   model_settle(m);
   (void)model_over(m, request, model_done(m, -1));
   return MODEL_OK;
@@ -242,5 +239,6 @@ enum model_status model_init(struct model *m, struct model_config config)
   m->limit = MODEL_UNSET;
   m->collect_above = MODEL_UNSET;
   m->pool[0].used = true;
+  m->pools = 1;
   return MODEL_OK;
 }
