@@ -11,10 +11,14 @@
 #include <stdint.h>
 
 #ifndef MODEL_BLOCKS
+#if defined(ASHLAR_SLOTS) && ASHLAR_SLOTS < 4096
+#define MODEL_BLOCKS ASHLAR_SLOTS /* beside a small core: the same room */
+#else
 #define MODEL_BLOCKS 4096
 #endif
+#endif
 #ifndef MODEL_USES
-#define MODEL_USES 4096
+#define MODEL_USES MODEL_BLOCKS
 #endif
 
 enum {
@@ -57,7 +61,8 @@ enum model_status {
   MODEL_ERROR_STREAMS,
   MODEL_ERROR_USES,
   MODEL_ERROR_POOLS,
-  MODEL_ERROR_REQUESTS
+  MODEL_ERROR_REQUESTS,
+  MODEL_STATUSES
 };
 
 enum { MODEL_ORDER_ADDRESS = 0, MODEL_ORDER_SEGMENT };

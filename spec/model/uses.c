@@ -41,10 +41,9 @@ int32_t model_use_room(const struct model *m)
 {
   int32_t room = MODEL_USES;
   for (int32_t i = 0; i < m->uses; i++) {
+    const bool waits = m->use[i].used && m->use[i].number == 0;
     room -= m->use[i].used ? 1 : 0;
-  }
-  for (int32_t i = 0; i < m->blocks; i++) {
-    room -= first_recorded(m, i) != -1 ? 1 : 0;
+    room -= waits && first_recorded(m, m->use[i].slot) == i ? 1 : 0;
   }
   return room;
 }
