@@ -58,7 +58,7 @@ static inline uint64_t aligned_distance(uint64_t a, uint64_t b)
 */
 static void enter(struct ashlar_manager *m, int32_t slot, uint64_t bytes)
 {
-  int32_t pool = m->list[slot] / ASHLAR_STREAMS;
+  int32_t pool = m->home[slot] / ASHLAR_STREAMS;
   m->requested[slot] = bytes;
   ashlar_map_insert(m, slot);
   ashlar_stats_increase(m, ASHLAR_STAT_ALLOCATION, pool, 1);
@@ -122,7 +122,7 @@ static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
 static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
                  uint64_t old_count, uint64_t old_bytes)
 {
-  int32_t pool = m->list[slot] / ASHLAR_STREAMS;
+  int32_t pool = m->home[slot] / ASHLAR_STREAMS;
   uint64_t whole = m->size[slot];
   if (!ashlar_should_split(pool, whole, size, m->config.max_split_size)) {
     size = whole;
@@ -213,7 +213,7 @@ static int32_t take_from(struct ashlar_manager *m, int32_t slot, uint64_t addr)
 int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
                                   uint64_t size, uint64_t bytes)
 {
-  int32_t pool = m->list[slot] / ASHLAR_STREAMS;
+  int32_t pool = m->home[slot] / ASHLAR_STREAMS;
   uint64_t whole = m->size[slot];
   uint64_t before = addr - m->addr[slot];
   uint64_t count = (before > 0 ? 1U : 0U) + (size < whole - before ? 1U : 0U);
@@ -250,7 +250,7 @@ static int32_t take_back(struct ashlar_manager *m, int32_t slot)
 {
   ashlar_map_remove(m, slot);
   m->generation[slot] = m->generation[slot] == UINT32_MAX ? 0 : m->generation[slot] + 1;
-  return ashlar_block_release(m, slot);
+  return ashlar_block_release(m, slot, ASHLAR_FREE);
 }
 
 /* Counts that a block of `size` bytes, which served a request of `bytes`, is no longer owned. */
@@ -273,7 +273,7 @@ static void count_out(struct ashlar_manager *m, int32_t pool, uint64_t size, uin
 
 void ashlar_allocation_release(struct ashlar_manager *m, int32_t slot)
 {
-  int32_t pool = m->list[slot] / ASHLAR_STREAMS;
+  int32_t pool = m->home[slot] / ASHLAR_STREAMS;
   uint64_t size = m->size[slot];
   uint64_t bytes = m->requested[slot];
   uint64_t before = free_size(m, m->prev[slot]);
@@ -375,7 +375,7 @@ static void move_end(struct ashlar_manager *m, int32_t slot, uint64_t size)
 
 void ashlar_allocation_resize(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
-  int32_t pool = m->list[slot] / ASHLAR_STREAMS;
+  int32_t pool = m->home[slot] / ASHLAR_STREAMS;
   uint64_t old_size = m->size[slot];
   uint64_t after = free_size(m, m->next[slot]);
   uint64_t rest = old_size + after - size;

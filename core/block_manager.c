@@ -62,8 +62,12 @@ enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_c
   m->top = 0;
   m->spare_count = 0;
   m->free_count = 0;
-  m->allocated_bytes = 0;
-  m->free_bytes = 0;
+  m->bytes[ASHLAR_UNUSED] = 0;
+  m->bytes[ASHLAR_FREE] = 0;
+  m->bytes[ASHLAR_ALLOCATED] = 0;
+  m->bytes[ASHLAR_PENDING] = 0;
+  m->bytes[ASHLAR_UNMAPPED] = 0;
+  m->bytes[ASHLAR_HELD] = 0;
   m->stream_count = 0;
   m->segments_created = 0;
   m->request.phase = ASHLAR_PHASE_IDLE;
@@ -129,8 +133,8 @@ static struct ashlar_step error_of(enum ashlar_status status)
     requires slot: 0 <= slot < ASHLAR_SLOTS;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures \result.kind == ASHLAR_STEP_DONE && \result.slot == slot && \result.address == m->addr[slot] &&
-      \result.bytes == m->size[slot] && \result.generation == m->generation[slot];
+    ensures \result.kind == ASHLAR_STEP_DONE && \result.status == ASHLAR_OK && \result.slot == slot &&
+      \result.address == m->addr[slot] && \result.bytes == m->size[slot] && \result.generation == m->generation[slot];
 */
 static struct ashlar_step done_with(const struct ashlar_manager *m, int32_t slot)
 {
@@ -260,6 +264,38 @@ static struct ashlar_step release_oversize(struct ashlar_manager *m)
   return release(m, slot);
 }
 
+/* adds a segment as one allocated block, which is not mapped; its slot */
+/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP(-1)
+    requires spare: 0 < m->spare_count;
+    requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
+    requires list: 0 <= list < ASHLAR_LISTS;
+    requires total: all_bytes(m->bytes) + size <= UINT64_MAX;
+    requires ages: m->segments_created < UINT64_MAX;
+    requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
+      address + size <= m->addr[j] || m->addr[j] + m->size[j] <= address;
+    terminates \true; exits \false;
+    assigns ASSIGNS_SEGMENT;
+    ENSURES_BLOCKS ENSURES_MAP(\result)
+    ensures new: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
+      m->size[\result] == size && m->list[\result] == list && m->prev[\result] == -1 && m->next[\result] == -1;
+    ensures free: \old(*m).state[\result] == ASHLAR_UNUSED;
+    ensures spare: m->spare_count == \old(m->spare_count) - 1;
+    ensures REQ_FRAME_add: others_kept(\old(*m), *m, \result);
+*/
+static int32_t add_segment(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t list)
+{
+  int32_t slot = ashlar_segment_create(m, address, size, list);
+  /*@ assert mapped: \forall integer j; 0 <= j < m->top ==>
+        (m->state[j] == ASHLAR_ALLOCATED && j != slot <==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED); */
+  /*@ assert placed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==> j != slot ==>
+        m->addr[j] == \at(*m, Pre).addr[j]; */
+  /*@ assert links: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_ALLOCATED ==> i != slot ==>
+        \forall integer j; 0 <= j < m->top ==> m->chain[i] <= j + 1 <= m->chain[i] ==> i < j &&
+          \at(*m, Pre).state[j] == ASHLAR_ALLOCATED &&
+          bucket_number(\at(*m, Pre).addr[j]) == bucket_number(\at(*m, Pre).addr[i]); */
+  return slot;
+}
+
 /* the device gave a segment: it becomes a block, from which the request is served */
 /*@ requires \valid(m); REQUIRES_MANAGER
     requires in_flight: device_asked(*m);
@@ -285,16 +321,11 @@ static struct ashlar_step adopt(struct ashlar_manager *m, uint64_t address)
   if (address % ASHLAR_GRANULE != 0 || bytes > UINT64_MAX - address) {
     return error_of(ASHLAR_ERROR_RANGE);
   }
-  if (bytes > UINT64_MAX - m->allocated_bytes - m->free_bytes ||
+  if (bytes > UINT64_MAX - ashlar_block_bytes(m) ||
       m->segments_created == UINT64_MAX) {
     return error_of(ASHLAR_ERROR_CAPACITY);
   }
-  slot = ashlar_segment_create(m, address, bytes, m->request.list);
-  /*@ assert mapped: \forall integer j; 0 <= j < m->top ==>
-        (m->state[j] == ASHLAR_ALLOCATED && j != slot <==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED); */
-  /*@ assert placed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==> j != slot ==>
-        m->addr[j] == \at(*m, Pre).addr[j]; */
-  //@ assert chains: map_chains(*m, slot);
+  slot = add_segment(m, address, bytes, m->request.list);
   m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
   ashlar_allocation_take_new(m, slot, m->request.bytes, m->request.size);
   return done_with(m, slot);
@@ -487,7 +518,7 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
     requires spare: 0 < m->spare_count;
     requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
     requires list: 0 <= list < ASHLAR_LISTS;
-    requires total: m->allocated_bytes + m->free_bytes + size <= UINT64_MAX;
+    requires total: all_bytes(m->bytes) + size <= UINT64_MAX;
     requires ages: m->segments_created < UINT64_MAX;
     requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
       address + size <= m->addr[j] || m->addr[j] + m->size[j] <= address;
@@ -500,12 +531,8 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
 */
 static int32_t add_free(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t list)
 {
-  int32_t slot = ashlar_segment_create(m, address, size, list);
+  int32_t slot = add_segment(m, address, size, list);
   ashlar_block_put(m, slot);
-  /*@ assert mapped: \forall integer j; 0 <= j < m->top ==>
-        (m->state[j] == ASHLAR_ALLOCATED <==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED); */
-  /*@ assert placed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
-        m->addr[j] == \at(*m, Pre).addr[j]; */
   return slot;
 }
 
@@ -523,7 +550,7 @@ struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t ad
              size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 ||
              size > UINT64_MAX - address) {
     result.status = ASHLAR_ERROR_RANGE;
-  } else if (size > UINT64_MAX - m->allocated_bytes - m->free_bytes ||
+  } else if (size > UINT64_MAX - ashlar_block_bytes(m) ||
              m->segments_created == UINT64_MAX || !ashlar_block_reserve(m, 1)) {
     result.status = ASHLAR_ERROR_CAPACITY;
   } else {
@@ -545,6 +572,31 @@ enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot)
   return ASHLAR_OK;
 }
 
+/* allocates a range of a free block; its slot, or -1 where what is left before and behind finds no slots */
+/*@ requires \valid(m); REQUIRES_MANAGER
+    requires idle: m->request.phase == ASHLAR_PHASE_IDLE;
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires inside: 0 < size && address % 512 == 0 && size % 512 == 0 && m->addr[slot] <= address &&
+      address + size <= m->addr[slot] + m->size[slot];
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION, m->top, m->generation[0 .. ASHLAR_SLOTS - 1];
+    ENSURES_MANAGER
+    ensures placed: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
+      m->addr[\result] == address && m->size[\result] == size;
+    ensures REQ_FRAME_place: \result != -1 ==> others_kept(\old(*m), *m, \result);
+    ensures REQ_ATOMIC_place: \result == -1 ==> blocks_kept(\old(*m), *m);
+*/
+static int32_t place(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
+                     uint64_t requested)
+{
+  int32_t before = address > m->addr[slot] ? 1 : 0;
+  int32_t behind = size < m->size[slot] - (address - m->addr[slot]) ? 1 : 0;
+  if (!ashlar_block_reserve(m, before + behind)) {
+    return -1;
+  }
+  return ashlar_allocation_take_at(m, slot, address, size, requested);
+}
+
 struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address,
                                            uint64_t size, uint64_t requested)
 {
@@ -560,12 +612,11 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
              address - m->addr[slot] > m->size[slot] ||
              size > m->size[slot] - (address - m->addr[slot])) {
     result.status = ASHLAR_ERROR_RANGE;
-  } else if (!ashlar_block_reserve(
-                 m, (address > m->addr[slot] ? 1 : 0) +
-                        (size < m->size[slot] - (address - m->addr[slot]) ? 1 : 0))) {
-    result.status = ASHLAR_ERROR_CAPACITY;
   } else {
-    result.slot = ashlar_allocation_take_at(m, slot, address, size, requested);
+    result.slot = place(m, slot, address, size, requested);
+    if (result.slot == -1) {
+      result.status = ASHLAR_ERROR_CAPACITY;
+    }
   }
   return result;
 }
@@ -613,8 +664,8 @@ struct ashlar_block_view ashlar_block(const struct ashlar_manager *m, int32_t sl
     view.age = m->age[slot];
     view.prev = m->prev[slot];
     view.next = m->next[slot];
-    view.pool = m->list[slot] / ASHLAR_STREAMS;
-    view.stream = m->list[slot] % ASHLAR_STREAMS;
+    view.pool = m->home[slot] / ASHLAR_STREAMS;
+    view.stream = m->home[slot] % ASHLAR_STREAMS;
     view.generation = m->generation[slot];
   }
   return view;

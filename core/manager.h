@@ -16,21 +16,40 @@
 #define ASHLAR_SLOTS 2097152 /* blocks that a manager can hold, live and free together */
 #endif
 
+#ifndef ASHLAR_USES
+#define ASHLAR_USES ASHLAR_SLOTS /* uses of blocks on other streams, recorded and not finished */
+#endif
+
 enum {
   ASHLAR_STREAMS = 256, /* streams that can be registered with a manager */
   ASHLAR_POOL_SMALL = 0,
   ASHLAR_POOL_LARGE = 1,
   ASHLAR_POOLS = 2,
   ASHLAR_LISTS = ASHLAR_POOLS * ASHLAR_STREAMS, /* one free list for each (pool, stream) */
-  ASHLAR_BUCKETS = ASHLAR_SLOTS + 1,            /* of the address map; fits an int (slots.bzl) */
-  ASHLAR_DIVISIONS = 16                         /* size ranges of the power-of-two division table */
+  ASHLAR_INDEX_LISTS = 2 * ASHLAR_LISTS, /* and behind them one of unmapped blocks for each */
+  ASHLAR_BUCKETS = ASHLAR_SLOTS + 1,     /* of the address map; fits an int (slots.bzl) */
+  ASHLAR_DIVISIONS = 16,                 /* size ranges of the power-of-two division table */
+  ASHLAR_PRIVATE_POOLS = 64,             /* private pools are 1 .. 64; 0 is the default pool */
+  ASHLAR_POOL_NUMBERS = ASHLAR_PRIVATE_POOLS + 1
 };
 
 /* What a slot holds. */
 enum {
-  ASHLAR_UNUSED = 0,   /* no block */
-  ASHLAR_FREE = 1,     /* a block that is in the free index */
-  ASHLAR_ALLOCATED = 2 /* a block that has an owner */
+  ASHLAR_UNUSED = 0,    /* no block */
+  ASHLAR_FREE = 1,      /* a block that is in the free index */
+  ASHLAR_ALLOCATED = 2, /* a block that has an owner */
+  ASHLAR_PENDING = 3,   /* freed by its owner; uses on other streams are not finished */
+  ASHLAR_UNMAPPED = 4,  /* addresses of a growable segment without memory; in the free index */
+  ASHLAR_HELD = 5,      /* in the hands of a request that waits for the device */
+  ASHLAR_STATES = 6
+};
+
+/* What a number of a private pool stands for. */
+enum {
+  ASHLAR_POOL_UNUSED = 0,
+  ASHLAR_POOL_LIVE = 1,     /* it has users */
+  ASHLAR_POOL_FREEABLE = 2, /* it has none any more; its memory may go back */
+  ASHLAR_POOL_STATES = 3
 };
 
 /* Result of an operation. Everything but ASHLAR_OK leaves the state as it was. */
@@ -44,9 +63,18 @@ enum ashlar_status {
   ASHLAR_ERROR_DUPLICATE,       /* a stream with this key is registered already */
   ASHLAR_ERROR_UNKNOWN_ADDRESS, /* not the start of an allocated block */
   ASHLAR_ERROR_SLOT, /* slot number out of range, or the block is not in the state asked for */
-  ASHLAR_ERROR_STALE_HANDLE, /* the block that this handle named was freed */
-  ASHLAR_ERROR_RANGE,        /* address or size out of range, not aligned, or outside the block */
-  ASHLAR_ERROR_SETTING       /* a configuration value is not allowed */
+  ASHLAR_ERROR_STALE_HANDLE,   /* the block that this handle named was freed */
+  ASHLAR_ERROR_RANGE,          /* address or size out of range, not aligned, or outside the block */
+  ASHLAR_ERROR_SETTING,        /* a configuration value is not allowed */
+  ASHLAR_ERROR_POOLS,          /* no private pool left */
+  ASHLAR_ERROR_POOL,           /* not a private pool that was created and has not ended */
+  ASHLAR_ERROR_POOL_RELEASED,  /* the pool has no user any more */
+  ASHLAR_ERROR_POOL_ALLOCATOR, /* the allocator of a pool is given when it is created, not later */
+  ASHLAR_ERROR_POOL_USES,      /* the use count of the pool is at its greatest */
+  ASHLAR_ERROR_POOL_BUSY,      /* the pool has users, segments or an open scope */
+  ASHLAR_ERROR_SCOPE,          /* the pool has no open scope */
+  ASHLAR_ERROR_SCOPE_OPEN,     /* the pool has an open scope already */
+  ASHLAR_ERROR_SCOPES          /* no scope can be opened any more */
 };
 
 enum ashlar_order {
@@ -126,13 +154,17 @@ struct ashlar_manager {
   uint64_t
       requested[ASHLAR_SLOTS]; /* bytes of the last request that the block served; 0 for none */
   uint64_t age[ASHLAR_SLOTS];  /* creation number of the segment in segment order, else 0 */
-  int32_t list[ASHLAR_SLOTS];  /* pool * ASHLAR_STREAMS + stream */
+  uint64_t base[ASHLAR_SLOTS]; /* first byte of the segment */
+  int32_t home[ASHLAR_SLOTS];  /* pool * ASHLAR_STREAMS + stream */
+  int32_t list[ASHLAR_SLOTS];  /* home; of an unmapped block home + ASHLAR_LISTS */
   int32_t prev[ASHLAR_SLOTS];  /* neighbour before, in the same segment; -1: first of its segment */
   int32_t
       next[ASHLAR_SLOTS]; /* neighbour after; -1: last. Of an unused slot: its place in `spare` */
-  uint32_t generation[ASHLAR_SLOTS]; /* counts the blocks freed in the slot, modulo 2^32 */
+  uint32_t generation[ASHLAR_SLOTS]; /* counts the blocks of the slot that were freed, modulo 2^32 */
   uint8_t state[ASHLAR_SLOTS];
-  int32_t spare[ASHLAR_SLOTS]; /* [0, spare_count): the unused slots below top */
+  uint8_t growable[ASHLAR_SLOTS];  /* 1: of a growable segment */
+  int32_t first_use[ASHLAR_SLOTS]; /* the latest use on another stream + 1; 0: none */
+  int32_t spare[ASHLAR_SLOTS];    /* [0, spare_count): the unused slots below top */
   int32_t spare_count;
   int32_t top; /* slots below were used at least once */
 
@@ -141,9 +173,7 @@ struct ashlar_manager {
   int32_t place[ASHLAR_SLOTS]; /* its inverse */
   int32_t free_count;
 
-  /* bytes by state; equal to the sums over the block table */
-  uint64_t allocated_bytes;
-  uint64_t free_bytes;
+  uint64_t bytes[ASHLAR_STATES]; /* by state; equal to the sums over the block table */
 
   /* address map: start address of every allocated block */
   int32_t bucket[ASHLAR_BUCKETS]; /* first slot of the chain + 1; 0: empty */
@@ -153,6 +183,41 @@ struct ashlar_manager {
   uint64_t stream_key[ASHLAR_STREAMS];
   int32_t stream_order[ASHLAR_STREAMS];
   int32_t stream_count;
+
+  /* private pools, by number; of entry 0, the default pool, only the segments are counted */
+  uint8_t pool_state[ASHLAR_POOL_NUMBERS];
+  uint32_t pool_uses[ASHLAR_POOL_NUMBERS];      /* users; > 0 exactly while the pool is live */
+  int32_t pool_segments[ASHLAR_POOL_NUMBERS];   /* segments that belong to the pool */
+  uint32_t pool_allocator[ASHLAR_POOL_NUMBERS]; /* where its segments are from; 0: the device */
+  uint8_t pool_use_on_oom[ASHLAR_POOL_NUMBERS]; /* 1: it lends free blocks to the default pool */
+  uint8_t pool_no_split[ASHLAR_POOL_NUMBERS];   /* 1: its blocks are not split; live pools only */
+  uint64_t pool_serial[ASHLAR_POOL_NUMBERS];    /* order of creation, from 1 */
+  uint64_t pool_serials;                        /* the last one given */
+  int32_t pool_top; /* pools up to this number were used at least once */
+
+  /* scopes, by the pool that they route to: a pool has at most one */
+  uint64_t scope_serial[ASHLAR_POOL_NUMBERS]; /* order of opening, from 1; 0: no open scope */
+  uint64_t scope_thread[ASHLAR_POOL_NUMBERS]; /* requests of this caller; 0: of every one */
+  int32_t scope_stream[ASHLAR_POOL_NUMBERS];  /* requests on this stream; -1: on every one */
+  uint64_t scope_serials;                     /* the last one given */
+
+  /* uses of blocks on streams other than their own. A block's uses form a chain, the latest first; those of a block
+     that its owner has freed stand, each, in the queue of its stream too, in the order in which they were submitted */
+  int32_t use_block[ASHLAR_USES];   /* slot; -1: a spare record */
+  int32_t use_stream[ASHLAR_USES];
+  uint64_t use_serial[ASHLAR_USES]; /* order of recording, from 1 */
+  uint64_t use_number[ASHLAR_USES]; /* place in the stream's order of submission; 0: not in its queue */
+  int32_t use_less[ASHLAR_USES];    /* chain: the use recorded after this one, -1: none */
+  int32_t use_more[ASHLAR_USES];    /* chain: the use recorded before this one, -1: none */
+  int32_t use_next[ASHLAR_USES];    /* queue: the next one, -1: last. Of a spare record: its place in use_spare */
+  int32_t use_spare[ASHLAR_USES];   /* [0, use_spare_count): the spare records below use_top */
+  int32_t use_spare_count;
+  int32_t use_top;                  /* records below were used at least once */
+  uint64_t use_serials;             /* the last serial given */
+  int32_t queue_head[ASHLAR_STREAMS]; /* record + 1; 0: the queue is empty */
+  int32_t queue_tail[ASHLAR_STREAMS];
+  uint64_t submitted[ASHLAR_STREAMS]; /* clock: number of the last use submitted */
+  uint64_t completed[ASHLAR_STREAMS]; /* clock: uses up to this number are finished */
 
   uint64_t segments_created; /* age of the next segment */
   struct ashlar_config config;

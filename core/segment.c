@@ -10,7 +10,7 @@ uint64_t ashlar_segment_age(const struct ashlar_manager *m)
 int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list)
 {
   int32_t pool = list / ASHLAR_STREAMS;
-  int32_t slot = ashlar_block_create(m, addr, size, list, ashlar_segment_age(m));
+  int32_t slot = ashlar_block_create(m, addr, size, list, ashlar_segment_age(m), 0);
   m->segments_created++;
   ashlar_stats_increase(m, ASHLAR_STAT_SEGMENT, pool, 1);
   ashlar_stats_increase(m, ASHLAR_STAT_RESERVED_BYTES, pool, size);
@@ -22,7 +22,7 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
 
 void ashlar_segment_destroy(struct ashlar_manager *m, int32_t slot)
 {
-  int32_t pool = m->list[slot] / ASHLAR_STREAMS;
+  int32_t pool = m->home[slot] / ASHLAR_STREAMS;
   uint64_t size = m->size[slot];
   ashlar_block_take(m, slot);
   ashlar_block_destroy(m, slot);

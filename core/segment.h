@@ -26,7 +26,7 @@ uint64_t ashlar_segment_age(const struct ashlar_manager *m);
     requires spare: 0 < m->spare_count;
     requires range: 0 < size && addr + size <= UINT64_MAX && addr % 512 == 0 && size % 512 == 0;
     requires list: 0 <= list < ASHLAR_LISTS;
-    requires total: m->allocated_bytes + m->free_bytes + size <= UINT64_MAX;
+    requires total: all_bytes(m->bytes) + size <= UINT64_MAX;
     requires ages: m->segments_created < UINT64_MAX;
     requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
       addr + size <= m->addr[j] || m->addr[j] + m->size[j] <= addr;
@@ -37,7 +37,7 @@ uint64_t ashlar_segment_age(const struct ashlar_manager *m);
       m->size[\result] == size && m->list[\result] == list && m->prev[\result] == -1 && m->next[\result] == -1;
     ensures free: \old(*m).state[\result] == ASHLAR_UNUSED;
     ensures REQ_FRAME_create: others_kept(\old(*m), *m, \result);
-    ensures REQ_ACCOUNT_create: m->allocated_bytes == \old(m->allocated_bytes) + size;
+    ensures REQ_ACCOUNT_create: m->bytes[ASHLAR_ALLOCATED] == \old(m->bytes[ASHLAR_ALLOCATED]) + size;
     ensures spare: m->spare_count == \old(m->spare_count) - 1;
 */
 int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list);
@@ -50,8 +50,8 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
     ENSURES_BLOCKS
     ensures gone: m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_FRAME_destroy: others_kept(\old(*m), *m, slot);
-    ensures REQ_ACCOUNT_destroy: m->free_bytes == \old(m->free_bytes) - \old(m->size[slot]) &&
-      m->allocated_bytes == \old(m->allocated_bytes);
+    ensures REQ_ACCOUNT_destroy: m->bytes[ASHLAR_FREE] == \old(m->bytes[ASHLAR_FREE]) - \old(m->size[slot]) &&
+      m->bytes[ASHLAR_ALLOCATED] == \old(m->bytes[ASHLAR_ALLOCATED]);
     ensures spare: m->spare_count == \old(m->spare_count) + 1;
 */
 void ashlar_segment_destroy(struct ashlar_manager *m, int32_t slot);

@@ -109,7 +109,7 @@ static void the_last_slots_serve_a_request(void **state)
     assert_int_equal(ashlar_segment_remove(f->m, slot), expected);
   }
   assert_int_equal(slots_left(f->m), ASHLAR_SLOTS);
-  assert_int_equal(f->m->free_bytes, 0);
+  assert_int_equal(f->m->bytes[ASHLAR_FREE], 0);
   check_whole(f->m);
 }
 

@@ -455,7 +455,7 @@ static void must_be_canonical(struct run *r)
   }
   check_whole(m);
   assert_int_equal(m->free_count, current(r->f, ASHLAR_STAT_SEGMENT, ASHLAR_STAT_ALL));
-  assert_int_equal(m->free_bytes, r->f->device.used);
+  assert_int_equal(m->bytes[ASHLAR_FREE], r->f->device.used);
   empty_cache(r);
   assert_int_equal(m->free_count, 0);
   assert_int_equal(r->f->device.used, 0);

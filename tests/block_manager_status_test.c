@@ -240,7 +240,7 @@ static void bytes_are_counted_in_64_bits(void **state)
   const uint64_t size = UINT64_MAX - 2 * MIB + 1;
   const int32_t huge = must_add(f, 0, size, ASHLAR_POOL_LARGE, 1);
   check_whole(f->m);
-  assert_int_equal(f->m->free_bytes, size);
+  assert_int_equal(f->m->bytes[ASHLAR_FREE], size);
   remember(f);
   assert_int_equal(ashlar_segment_add(f->m, size, 2 * MIB, 0, 0).status, ASHLAR_ERROR_RANGE);
   assert_int_equal(ashlar_segment_add(f->m, 0, 2 * MIB, 0, 0).status, ASHLAR_ERROR_CAPACITY);
@@ -383,7 +383,7 @@ static void segment_remove_refuses(void **state)
   must_be_unchanged(f);
   assert_int_equal(ashlar_segment_remove(f->m, first.slot), ASHLAR_OK);
   check_whole(f->m);
-  assert_int_equal(f->m->free_bytes, 0);
+  assert_int_equal(f->m->bytes[ASHLAR_FREE], 0);
   assert_int_equal(ashlar_segment_remove(f->m, first.slot), ASHLAR_ERROR_SLOT);
 }
 

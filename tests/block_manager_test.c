@@ -542,10 +542,10 @@ static void all_freed_is_canonical(void **state)
       made[k] = made[i - 1];
     }
     check_whole(f->m);
-    assert_int_equal(f->m->allocated_bytes, 0);
+    assert_int_equal(f->m->bytes[ASHLAR_ALLOCATED], 0);
     assert_int_equal(f->m->free_count, current(f, ASHLAR_STAT_SEGMENT, ASHLAR_STAT_ALL));
     assert_int_equal(current(f, ASHLAR_STAT_INACTIVE_SPLIT, ASHLAR_STAT_ALL), 0);
-    assert_int_equal(f->device.used, f->m->free_bytes);
+    assert_int_equal(f->device.used, f->m->bytes[ASHLAR_FREE]);
   }
   assert_int_equal(ashlar_pretend_empty(f->m, &f->device), f->device.allocations);
   assert_int_equal(f->device.used, 0);

@@ -166,7 +166,7 @@ static void play_sequence(struct fixture *f, uint64_t address[SEQUENCE])
     }
   }
   check_whole(f->m);
-  assert_int_equal(f->m->allocated_bytes, 0);
+  assert_int_equal(f->m->bytes[ASHLAR_ALLOCATED], 0);
 }
 
 /* With the cache emptied in between, each run behaves as the first: the same addresses, counted from where the device
