@@ -9,14 +9,14 @@
 uint64_t ashlar_block_bytes(const struct ashlar_manager *m)
 {
   return m->bytes[ASHLAR_FREE] + m->bytes[ASHLAR_ALLOCATED] + m->bytes[ASHLAR_PENDING] +
-         m->bytes[ASHLAR_UNMAPPED] + m->bytes[ASHLAR_HELD];
+         m->bytes[ASHLAR_UNMAPPED] + m->bytes[ASHLAR_HELD] + m->bytes[ASHLAR_TAKEN];
 }
 
 /* one never-used slot becomes spare; only called without spare slots, so that it is the first of them */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires room: m->top < ASHLAR_SLOTS;
     terminates \true; exits \false;
-    assigns m->top, m->state[m->top], m->generation[m->top], m->next[m->top], m->spare[m->spare_count],
+    assigns m->top, m->state[m->top], m->generation[m->top], m->in_map[m->top], m->next[m->top], m->spare[m->spare_count],
             m->spare_count, m->order[m->top], m->place[m->top];
     ENSURES_BLOCKS
     ensures grown: m->top == \old(m->top) + 1 && m->spare_count == \old(m->spare_count) + 1 &&
@@ -28,6 +28,7 @@ static void grow(struct ashlar_manager *m)
   ashlar_index_grow(m);
   m->state[slot] = ASHLAR_UNUSED;
   m->generation[slot] = 0;
+  m->in_map[slot] = 0;
   m->next[slot] = m->spare_count;
   m->spare[m->spare_count] = slot;
   m->spare_count++;
@@ -51,7 +52,8 @@ int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
       loop invariant kept: blocks_kept(\at(*m, Pre), *m);
       loop invariant fresh: \forall integer j; \at(m->top, Pre) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
       BLOCK_TABLE_INVARIANT(loop invariant)
-      loop assigns m->top, ALL(state), ALL(generation), ALL(next), ALL(spare), m->spare_count, ALL(order), ALL(place);
+      loop assigns m->top, ALL(state), ALL(generation), ALL(in_map), ALL(next), ALL(spare), m->spare_count, ALL(order),
+        ALL(place);
       loop variant ASHLAR_SLOTS - m->top;
   */
   while (m->spare_count < count) {
@@ -115,19 +117,19 @@ static void mark(struct ashlar_manager *m, int32_t slot, uint8_t from, uint8_t t
 void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
 {
   ashlar_index_remove(m, slot);
-  mark(m, slot, m->state[slot], ASHLAR_ALLOCATED);
+  mark(m, slot, m->state[slot], ASHLAR_TAKEN);
   m->list[slot] = m->home[slot];
 }
 
 void ashlar_block_put(struct ashlar_manager *m, int32_t slot)
 {
-  mark(m, slot, ASHLAR_ALLOCATED, ASHLAR_FREE);
+  mark(m, slot, ASHLAR_TAKEN, ASHLAR_FREE);
   ashlar_index_insert(m, slot);
 }
 
 void ashlar_block_put_unmapped(struct ashlar_manager *m, int32_t slot)
 {
-  mark(m, slot, ASHLAR_ALLOCATED, ASHLAR_UNMAPPED);
+  mark(m, slot, ASHLAR_TAKEN, ASHLAR_UNMAPPED);
   m->list[slot] = m->home[slot] + ASHLAR_LISTS;
   ashlar_index_insert(m, slot);
 }
@@ -171,7 +173,7 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
   m->age[rest] = m->age[slot];
   m->growable[rest] = m->growable[slot];
   m->requested[rest] = m->requested[slot];
-  m->state[rest] = ASHLAR_ALLOCATED;
+  m->state[rest] = ASHLAR_TAKEN;
   m->next[rest] = after;
   m->prev[rest] = slot;
   if (after >= 0) {
@@ -192,7 +194,7 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
     /@ loop invariant g: 0 <= g <= m->top;
        loop invariant bytes: \forall integer s; s != ASHLAR_UNUSED ==> bytes_in(m->state, m->size, s, g) ==
          bytes_in(\at(m->state, Pre), \at(m->size, Pre), s, g) +
-         (s == ASHLAR_ALLOCATED ? (rest < g ? m->size[rest] : 0) - (slot < g ? m->size[rest] : 0) : 0);
+         (s == ASHLAR_TAKEN ? (rest < g ? m->size[rest] : 0) - (slot < g ? m->size[rest] : 0) : 0);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) - (rest < g ? 1 : 0);
        loop assigns g;
@@ -231,7 +233,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
     /@ loop invariant g: 0 <= g <= m->top;
        loop invariant bytes: \forall integer s; s != ASHLAR_UNUSED ==> bytes_in(m->state, m->size, s, g) ==
          bytes_in(\at(m->state, Pre), \at(m->size, Pre), s, g) +
-         (s == ASHLAR_ALLOCATED ? (slot < g ? m->size[gone] : 0) - (gone < g ? m->size[gone] : 0) : 0);
+         (s == ASHLAR_TAKEN ? (slot < g ? m->size[gone] : 0) - (gone < g ? m->size[gone] : 0) : 0);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) + (gone < g ? 1 : 0);
        loop assigns g;
@@ -241,20 +243,22 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
   */
 }
 
-/* lets an allocated block absorb a successor of a state, free or unmapped */
+/* lets a taken block absorb a successor of a state, free or unmapped */
 /*@ requires \valid(m); REQUIRES_BLOCKS
-    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     requires state: state == ASHLAR_FREE || state == ASHLAR_UNMAPPED;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, m->size[slot], ALL(prev), ALL(next), ALL(spare), m->spare_count;
     ENSURES_BLOCKS
-    ensures self: m->state[slot] == ASHLAR_ALLOCATED && m->prev[slot] == \old(m->prev[slot]) &&
+    ensures self: m->state[slot] == ASHLAR_TAKEN && m->prev[slot] == \old(m->prev[slot]) &&
       \old(m->size[slot]) <= m->size[slot];
     ensures after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != state;
     ensures before: 0 <= m->prev[slot] ==> m->state[m->prev[slot]] == \old(m->state[m->prev[slot]]);
     ensures others: \forall integer j; 0 <= j < m->top ==> m->state[j] == \old(*m).state[j] ||
       (\old(*m).state[j] == state && m->state[j] == ASHLAR_UNUSED);
-    ensures bytes: m->bytes[ASHLAR_ALLOCATED] == \old(m->bytes[ASHLAR_ALLOCATED]) - \old(m->size[slot]) +
+    ensures REQ_FRAME_absorb_next: \forall integer j; 0 <= j < m->top ==> j != slot ==> m->state[j] != ASHLAR_UNUSED ==>
+      m->next[j] == \old(*m).next[j];
+    ensures bytes: m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) +
       m->size[slot] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
 */
 static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
@@ -267,15 +271,15 @@ static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
   }
 }
 
-/* lets a predecessor of a state absorb an allocated block; returns the slot of the result */
+/* lets a predecessor of a state absorb a taken block; returns the slot of the result */
 /*@ requires \valid(m); REQUIRES_BLOCKS
-    requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
+    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     requires state: state == ASHLAR_FREE || state == ASHLAR_UNMAPPED;
     requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != state;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE;
     ENSURES_BLOCKS
-    ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED;
+    ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN;
     ensures which: \result == slot || (m->state[slot] == ASHLAR_UNUSED && \old(*m).state[\result] == state);
     ensures span: m->addr[\result] <= m->addr[slot] &&
       m->addr[slot] + \old(m->size[slot]) <= m->addr[\result] + m->size[\result];
@@ -284,8 +288,8 @@ static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
     ensures after: 0 <= m->next[\result] ==> m->state[m->next[\result]] != state;
     ensures before: 0 <= m->prev[\result] ==> m->state[m->prev[\result]] != state;
     ensures others: \forall integer j; 0 <= j < m->top ==> j != slot ==> j != \result ==>
-      m->state[j] == \old(*m).state[j] && m->size[j] == \old(*m).size[j];
-    ensures bytes: m->bytes[ASHLAR_ALLOCATED] == \old(m->bytes[ASHLAR_ALLOCATED]) - \old(m->size[slot]) +
+      m->state[j] == \old(*m).state[j] && m->size[j] == \old(*m).size[j] && m->next[j] == \old(*m).next[j];
+    ensures bytes: m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) +
       m->size[\result] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
 */
 static int32_t absorb_prev(struct ashlar_manager *m, int32_t slot, uint8_t state)
@@ -328,10 +332,10 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
   m->age[slot] = age;
   m->growable[slot] = growable;
   m->requested[slot] = 0;
-  m->state[slot] = ASHLAR_ALLOCATED;
+  m->state[slot] = ASHLAR_TAKEN;
   m->prev[slot] = -1;
   m->next[slot] = -1;
-  m->bytes[ASHLAR_ALLOCATED] += size;
+  m->bytes[ASHLAR_TAKEN] += size;
   /*@ assert spares: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_UNUSED ==>
         i != slot && \at(m->state[i], Pre) == ASHLAR_UNUSED && m->next[i] == \at(m->next[i], Pre) &&
         m->next[i] != m->spare_count; */
@@ -339,7 +343,7 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
        loop invariant bytes: \forall integer s; s != ASHLAR_UNUSED ==> bytes_in(m->state, m->size, s, g) ==
-         bytes_in(\at(m->state, Pre), \at(m->size, Pre), s, g) + (s == ASHLAR_ALLOCATED && slot < g ? size : 0);
+         bytes_in(\at(m->state, Pre), \at(m->size, Pre), s, g) + (s == ASHLAR_TAKEN && slot < g ? size : 0);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) - (slot < g ? 1 : 0);
        loop assigns g;
@@ -356,8 +360,8 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
     int32_t h = 0;
     /@ loop invariant h: 0 <= h <= m->top;
        loop invariant room: slots_in(m->state, ASHLAR_UNUSED, h) + (slot < h ? 1 : 0) <= h;
-       loop invariant counted: 0 <= bytes_in(m->state, m->size, ASHLAR_ALLOCATED, h) &&
-         (slot < h ==> m->size[slot] <= bytes_in(m->state, m->size, ASHLAR_ALLOCATED, h));
+       loop invariant counted: 0 <= bytes_in(m->state, m->size, ASHLAR_TAKEN, h) &&
+         (slot < h ==> m->size[slot] <= bytes_in(m->state, m->size, ASHLAR_TAKEN, h));
        loop assigns h;
        loop variant m->top - h;
     @/
@@ -368,12 +372,12 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
   m->next[slot] = m->spare_count;
   m->spare[m->spare_count] = slot;
   m->spare_count++;
-  m->bytes[ASHLAR_ALLOCATED] -= m->size[slot];
+  m->bytes[ASHLAR_TAKEN] -= m->size[slot];
   /*@ ghost
     int32_t g = 0;
     /@ loop invariant g: 0 <= g <= m->top;
        loop invariant bytes: \forall integer s; s != ASHLAR_UNUSED ==> bytes_in(m->state, m->size, s, g) ==
-         bytes_in(\at(m->state, Pre), m->size, s, g) - (s == ASHLAR_ALLOCATED && slot < g ? m->size[slot] : 0);
+         bytes_in(\at(m->state, Pre), m->size, s, g) - (s == ASHLAR_TAKEN && slot < g ? m->size[slot] : 0);
        loop invariant unused: slots_in(m->state, ASHLAR_UNUSED, g) ==
          slots_in(\at(m->state, Pre), ASHLAR_UNUSED, g) + (slot < g ? 1 : 0);
        loop assigns g;

@@ -24,12 +24,7 @@ static int32_t lowest_unused(const struct ashlar_manager *m)
   return pool;
 }
 
-/*@ requires \valid(m); REQUIRES_POOLS
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures has: \result != 0 <==> has_pool(*m, pool);
-*/
-static int exists(const struct ashlar_manager *m, int32_t pool)
+int ashlar_pool_exists(const struct ashlar_manager *m, int32_t pool)
 {
   return pool > 0 && pool < ASHLAR_POOL_NUMBERS && m->pool_state[pool] != ASHLAR_POOL_UNUSED;
 }
@@ -43,7 +38,7 @@ static int exists(const struct ashlar_manager *m, int32_t pool)
 */
 static enum ashlar_status used(const struct ashlar_manager *m, int32_t pool)
 {
-  if (!exists(m, pool)) {
+  if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
   return m->pool_uses[pool] == 0 ? ASHLAR_ERROR_POOL_RELEASED : ASHLAR_OK;
@@ -103,7 +98,7 @@ enum ashlar_status ashlar_pool_release(struct ashlar_manager *m, int32_t pool)
 
 enum ashlar_status ashlar_pool_end(struct ashlar_manager *m, int32_t pool)
 {
-  if (!exists(m, pool)) {
+  if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
   if (m->pool_state[pool] != ASHLAR_POOL_FREEABLE || m->pool_segments[pool] > 0 ||
@@ -119,7 +114,7 @@ enum ashlar_status ashlar_pool_end(struct ashlar_manager *m, int32_t pool)
 
 enum ashlar_status ashlar_pool_set_use_on_oom(struct ashlar_manager *m, int32_t pool, int on)
 {
-  if (!exists(m, pool)) {
+  if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
   m->pool_use_on_oom[pool] = on != 0 ? 1 : 0;
@@ -140,21 +135,24 @@ enum ashlar_status ashlar_pool_set_no_split(struct ashlar_manager *m, int32_t po
     requires state: state == ASHLAR_POOL_LIVE || state == ASHLAR_POOL_FREEABLE;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures first: walk_next(*m, after, state, marked, \result);
+    ensures first: walk_next(*m, after, state, marked, own, \result);
 */
-static int32_t next_in(const struct ashlar_manager *m, uint64_t after, uint8_t state, int marked)
+static int32_t next_in(const struct ashlar_manager *m, uint64_t after, uint8_t state, int marked,
+                       int32_t own)
 {
   int32_t found = 0;
   int32_t pool = 1;
   /*@ loop invariant range: 0 <= found < pool <= m->pool_top + 1;
-      loop invariant found: 0 < found ==> walks(*m, found, state, marked) && after < m->pool_serial[found];
-      loop invariant least: \forall integer p; 0 < p < pool ==> walks(*m, p, state, marked) ==>
+      loop invariant found: 0 < found ==> walks(*m, found, state, marked, own) && after < m->pool_serial[found];
+      loop invariant least: \forall integer p; 0 < p < pool ==> walks(*m, p, state, marked, own) ==>
         after < m->pool_serial[p] ==> 0 < found && m->pool_serial[found] <= m->pool_serial[p];
       loop assigns found, pool;
       loop variant m->pool_top - pool;
   */
   while (pool <= m->pool_top) {
-    if (m->pool_state[pool] == state && (!marked || m->pool_use_on_oom[pool] != 0) &&
+    if (m->pool_state[pool] != ASHLAR_POOL_UNUSED &&
+        ((m->pool_state[pool] == state && (!marked || m->pool_use_on_oom[pool] != 0)) ||
+         pool == own) &&
         m->pool_serial[pool] > after &&
         (found == 0 || m->pool_serial[pool] < m->pool_serial[found])) {
       found = pool;
@@ -164,24 +162,14 @@ static int32_t next_in(const struct ashlar_manager *m, uint64_t after, uint8_t s
   return found;
 }
 
-int32_t ashlar_pool_next_freeable(const struct ashlar_manager *m, uint64_t after)
+int32_t ashlar_pool_next_freeable(const struct ashlar_manager *m, uint64_t after, int32_t own)
 {
-  return next_in(m, after, ASHLAR_POOL_FREEABLE, 0);
+  return next_in(m, after, ASHLAR_POOL_FREEABLE, 0, own);
 }
 
 int32_t ashlar_pool_next_use_on_oom(const struct ashlar_manager *m, uint64_t after)
 {
-  return next_in(m, after, ASHLAR_POOL_LIVE, 1);
-}
-
-void ashlar_pool_segment_added(struct ashlar_manager *m, int32_t pool)
-{
-  m->pool_segments[pool]++;
-}
-
-void ashlar_pool_segment_removed(struct ashlar_manager *m, int32_t pool)
-{
-  m->pool_segments[pool]--;
+  return next_in(m, after, ASHLAR_POOL_LIVE, 1, 0);
 }
 
 enum ashlar_status ashlar_scope_open(struct ashlar_manager *m, int32_t pool, uint64_t thread,
@@ -216,7 +204,7 @@ enum ashlar_status ashlar_scope_open(struct ashlar_manager *m, int32_t pool, uin
 
 enum ashlar_status ashlar_scope_close(struct ashlar_manager *m, int32_t pool)
 {
-  if (!exists(m, pool)) {
+  if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
   if (m->scope_serial[pool] == 0) {

@@ -41,6 +41,14 @@ struct ashlar_pool_creation {
 */
 struct ashlar_pool_creation ashlar_pool_create(struct ashlar_manager *m, uint32_t allocator);
 
+/* 1 where the number stands for a private pool. O(1). */
+/*@ requires \valid(m); REQUIRES_POOLS
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures has: \result != 0 <==> has_pool(*m, pool);
+*/
+int ashlar_pool_exists(const struct ashlar_manager *m, int32_t pool);
+
 /* Adds a user. An allocator (other than 0) is given when a pool is created and may not be given here. */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
@@ -112,44 +120,23 @@ enum ashlar_status ashlar_pool_set_use_on_oom(struct ashlar_manager *m, int32_t 
 */
 enum ashlar_status ashlar_pool_set_no_split(struct ashlar_manager *m, int32_t pool);
 
-/* The first freeable pool created behind the one whose m->pool_serial is `after`, 0: behind none; 0: there is none. The
+/* The first pool that is freeable, or `own`, created behind the one whose m->pool_serial is `after`, 0: behind none; 0:
+   there is none. The
    walk goes on where the pool that it stood at has ended. */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_POOL_freeable_order: walk_next(*m, after, ASHLAR_POOL_FREEABLE, 0, \result);
+    ensures REQ_POOL_freeable_order: walk_next(*m, after, ASHLAR_POOL_FREEABLE, 0, own, \result);
 */
-int32_t ashlar_pool_next_freeable(const struct ashlar_manager *m, uint64_t after);
+int32_t ashlar_pool_next_freeable(const struct ashlar_manager *m, uint64_t after, int32_t own);
 
 /* The same for live pools that lend to the default pool. */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_LADDER_fallback_order: walk_next(*m, after, ASHLAR_POOL_LIVE, 1, \result);
+    ensures REQ_LADDER_fallback_order: walk_next(*m, after, ASHLAR_POOL_LIVE, 1, 0, \result);
 */
 int32_t ashlar_pool_next_use_on_oom(const struct ashlar_manager *m, uint64_t after);
-
-/* The pool, the default one too, has got a segment. */
-/*@ requires \valid(m); REQUIRES_POOLS
-    requires pool: pool == 0 || has_pool(*m, pool);
-    requires room: m->pool_segments[pool] < ASHLAR_SLOTS;
-    terminates \true; exits \false;
-    assigns m->pool_segments[pool];
-    ENSURES_POOLS
-    ensures REQ_POOL_freeable_added: m->pool_segments[pool] == \old(m->pool_segments[pool]) + 1;
-*/
-void ashlar_pool_segment_added(struct ashlar_manager *m, int32_t pool);
-
-/* The pool, the default one too, has one segment less. */
-/*@ requires \valid(m); REQUIRES_POOLS
-    requires pool: pool == 0 || has_pool(*m, pool);
-    requires some: 0 < m->pool_segments[pool];
-    terminates \true; exits \false;
-    assigns m->pool_segments[pool];
-    ENSURES_POOLS
-    ensures REQ_POOL_freeable_removed: m->pool_segments[pool] == \old(m->pool_segments[pool]) - 1;
-*/
-void ashlar_pool_segment_removed(struct ashlar_manager *m, int32_t pool);
 
 /* Acquires the pool and opens its scope: from now on it serves the requests of the thread (0: of all) on the stream (-1:
    on all). ASHLAR_ERROR_SCOPE_OPEN: the pool has an open scope; the count stays raised in the faithful policy. */

@@ -17,12 +17,13 @@ int32_t ashlar_use_find(const struct ashlar_manager *m, int32_t slot, int32_t st
   return use;
 }
 
-int ashlar_use_room(const struct ashlar_manager *m)
+int ashlar_use_room(const struct ashlar_manager *m, int32_t count)
 {
-  return (m->use_spare_count > 0 || m->use_top < ASHLAR_USES) && m->use_serials < UINT64_MAX;
+  return m->use_spare_count >= count - (ASHLAR_USES - m->use_top) &&
+         m->use_serials <= UINT64_MAX - (count == 1 ? 1U : 2U);
 }
 
-int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream)
+int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, uint8_t captured)
 {
   int32_t use;
   int32_t more = m->first_use[slot] - 1;
@@ -39,6 +40,7 @@ int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream)
   m->use_stream[use] = stream;
   m->use_serial[use] = m->use_serials;
   m->use_number[use] = 0;
+  m->use_captured[use] = captured;
   m->use_less[use] = -1;
   m->use_more[use] = more;
   if (more != -1) {

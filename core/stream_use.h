@@ -24,33 +24,34 @@
 */
 int32_t ashlar_use_find(const struct ashlar_manager *m, int32_t slot, int32_t stream);
 
-/* Whether a use can be recorded. O(1). */
+/* Whether `count` uses can be recorded. O(1). */
 /*@ requires \valid(m); REQUIRES_USES
+    requires count: 0 < count <= 2;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_CAPACITY_others_uses: \result != 0 <==>
-      (0 < m->use_spare_count || m->use_top < ASHLAR_USES) && m->use_serials < UINT64_MAX;
+    ensures REQ_CAPACITY_others_uses: \result != 0 <==> use_room(*m, count);
 */
-int ashlar_use_room(const struct ashlar_manager *m);
+int ashlar_use_room(const struct ashlar_manager *m, int32_t count);
 
 /* Records a use of a block, which none of its records has yet. O(1). */
 /*@ requires \valid(m); REQUIRES_USES
     requires slot: 0 <= slot < ASHLAR_SLOTS && 0 <= stream < ASHLAR_STREAMS;
     requires once: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==> m->use_stream[u] != stream;
-    requires room: (0 < m->use_spare_count || m->use_top < ASHLAR_USES) && m->use_serials < UINT64_MAX;
+    requires room: use_room(*m, 1);
     terminates \true; exits \false;
     assigns ASSIGNS_RECORDS, m->use_top, EVERY_USE(use_stream), EVERY_USE(use_serial), m->use_serials,
-      EVERY_USE(use_number), ASSIGNS_CHAINS;
+      EVERY_USE(use_number), EVERY_USE(use_captured), ASSIGNS_CHAINS;
     ENSURES_USES
     ensures REQ_STREAM_use_recorded: 0 <= \result < m->use_top && m->use_block[\result] == slot &&
-      m->use_stream[\result] == stream && m->use_number[\result] == 0;
+      m->use_stream[\result] == stream && m->use_number[\result] == 0 && m->use_captured[\result] == captured;
+    ensures room: \forall integer n; \old(use_room(*m, n)) ==> use_room(*m, n - 1);
     ensures REQ_FRAME_record: \forall integer u; 0 <= u < \old(m->use_top) ==> u != \result ==>
       same_use(\old(*m), *m, u);
     ensures new: \result < \old(m->use_top) ==> \old(*m).use_block[\result] == -1;
     ensures grown: \old(m->use_top) <= m->use_top &&
       (\forall integer u; \old(m->use_top) <= u < m->use_top ==> u == \result);
 */
-int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream);
+int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, uint8_t captured);
 
 /* Forgets a use that is in no queue. O(1). */
 /*@ requires \valid(m); REQUIRES_USES

@@ -152,7 +152,7 @@ static FUZZ_ORACLE void compare_block(const struct run *run, int32_t slot)
              a.address, a.size, a.requested, b.size, b.requested);
   FUZZ_CHECK((a.state == ASHLAR_ALLOCATED) == (b.state == MODEL_ALLOCATED),
              "the block at 0x%" PRIx64 " is in state %d", a.address, a.state);
-  FUZZ_CHECK((a.pool == ASHLAR_POOL_SMALL) == segment.small && a.stream == segment.stream,
+  FUZZ_CHECK((a.pool == ASHLAR_CLASS_SMALL) == segment.small && a.stream == segment.stream,
              "the block at 0x%" PRIx64 " is of pool %" PRId32 ", stream %" PRId32, a.address,
              a.pool, a.stream);
   FUZZ_CHECK(run->m->config.order == ASHLAR_ORDER_ADDRESS || a.age == segment.age,

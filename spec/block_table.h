@@ -9,7 +9,7 @@
 #define ASHLAR_SPEC_BLOCK_TABLE_H
 /*@
   predicate states_valid(integer top, uint8_t state[ASHLAR_SLOTS]) =
-    \forall integer i; 0 <= i < top ==> 0 <= state[i] <= 5;
+    \forall integer i; 0 <= i < top ==> 0 <= state[i] <= 6;
 
   predicate blocks_in_range(integer top, uint8_t state[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS],
     uint64_t addr[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS]) =
@@ -25,9 +25,9 @@
 
   // REQ-SIZE: multiples of 512 bytes at addresses that are multiples of 512
   predicate blocks_aligned(integer top, uint8_t state[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS],
-    uint64_t size[ASHLAR_SLOTS]) =
+    uint64_t size[ASHLAR_SLOTS], uint64_t base[ASHLAR_SLOTS]) =
     \forall integer i; 0 <= i < top ==> state[i] != ASHLAR_UNUSED ==>
-      addr[i] % 512 == 0 && size[i] % 512 == 0;
+      addr[i] % 512 == 0 && size[i] % 512 == 0 && base[i] % 512 == 0;
 
   // REQ-DISJOINT
   predicate blocks_disjoint(integer top, uint8_t state[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS],
@@ -93,16 +93,17 @@
     k <= 0 ? 0 : bytes_in(state, size, s, k - 1) + (state[k - 1] == s ? size[k - 1] : 0);
   logic integer slots_in(uint8_t state[ASHLAR_SLOTS], integer s, integer k) =
     k <= 0 ? 0 : slots_in(state, s, k - 1) + (state[k - 1] == s ? 1 : 0);
-  predicate bytes_counted(uint64_t bytes[6], uint8_t state[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer top) =
+  predicate bytes_counted(uint64_t bytes[7], uint8_t state[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer top) =
     bytes[ASHLAR_FREE] == bytes_in(state, size, ASHLAR_FREE, top) &&
     bytes[ASHLAR_ALLOCATED] == bytes_in(state, size, ASHLAR_ALLOCATED, top) &&
     bytes[ASHLAR_PENDING] == bytes_in(state, size, ASHLAR_PENDING, top) &&
     bytes[ASHLAR_UNMAPPED] == bytes_in(state, size, ASHLAR_UNMAPPED, top) &&
-    bytes[ASHLAR_HELD] == bytes_in(state, size, ASHLAR_HELD, top);
-  logic integer all_bytes(uint64_t bytes[6]) =
+    bytes[ASHLAR_HELD] == bytes_in(state, size, ASHLAR_HELD, top) &&
+    bytes[ASHLAR_TAKEN] == bytes_in(state, size, ASHLAR_TAKEN, top);
+  logic integer all_bytes(uint64_t bytes[7]) =
     bytes[ASHLAR_FREE] + bytes[ASHLAR_ALLOCATED] + bytes[ASHLAR_PENDING] + bytes[ASHLAR_UNMAPPED] +
-    bytes[ASHLAR_HELD];
-  predicate bytes_bounded(uint64_t bytes[6]) = all_bytes(bytes) <= UINT64_MAX;
+    bytes[ASHLAR_HELD] + bytes[ASHLAR_TAKEN];
+  predicate bytes_bounded(uint64_t bytes[7]) = all_bytes(bytes) <= UINT64_MAX;
   predicate spares_counted(integer spare_count, uint8_t state[ASHLAR_SLOTS], integer top) = spare_count == slots_in(state, ASHLAR_UNUSED, top);
 
   // --- two states ---
@@ -110,13 +111,17 @@
     a.addr[i] == b.addr[i] && a.size[i] == b.size[i] && a.home[i] == b.home[i] && a.age[i] == b.age[i] &&
     a.base[i] == b.base[i] && a.growable[i] == b.growable[i] && a.requested[i] == b.requested[i];
 
-  // REQ-FRAME: blocks that somebody has (allocated, pending or held), other than i, are the same set and the same
-  // blocks; handles of other slots are kept
+  // somebody has the block: its owner, its pending uses, a request, an operation
+  predicate is_had(struct ashlar_manager m, integer i) =
+    m.state[i] == ASHLAR_ALLOCATED || m.state[i] == ASHLAR_PENDING || m.state[i] == ASHLAR_HELD ||
+    m.state[i] == ASHLAR_TAKEN;
+
+  // REQ-FRAME: blocks that somebody has, other than i, are the same set and the same blocks, each before the same one;
+  // handles of other slots are kept
   predicate others_kept(struct ashlar_manager a, struct ashlar_manager b, integer i) =
     \forall integer j; 0 <= j < a.top ==> j != i ==>
-      ((a.state[j] == ASHLAR_ALLOCATED || b.state[j] == ASHLAR_ALLOCATED || a.state[j] == ASHLAR_PENDING ||
-        b.state[j] == ASHLAR_PENDING || a.state[j] == ASHLAR_HELD || b.state[j] == ASHLAR_HELD) ==>
-       a.state[j] == b.state[j] && same_block(a, b, j)) && a.generation[j] == b.generation[j];
+      (is_had(a, j) || is_had(b, j) ==> a.state[j] == b.state[j] && same_block(a, b, j) && a.next[j] == b.next[j]) &&
+      a.generation[j] == b.generation[j];
 
   // every block is what it was
   predicate blocks_kept(struct ashlar_manager a, struct ashlar_manager b) =
@@ -129,7 +134,7 @@
   INDEX_INVARIANT(K) \
   K states: states_valid(m->top, m->state); \
   K range: blocks_in_range(m->top, m->state, m->size, m->addr, m->home); \
-  K REQ_SIZE_aligned: blocks_aligned(m->top, m->state, m->addr, m->size); \
+  K REQ_SIZE_aligned: blocks_aligned(m->top, m->state, m->addr, m->size, m->base); \
   K REQ_POOL_apart_listed: blocks_listed(m->top, m->state, m->list, m->home); \
   K REQ_DISJOINT_blocks: blocks_disjoint(m->top, m->state, m->addr, m->size); \
   K links_next: links_next(m->top, m->state, m->next, m->prev); \
@@ -149,6 +154,8 @@
 
 /* Every slot of an array. */
 #define ALL(field) m->field[0 .. ASHLAR_SLOTS - 1]
+#define ASSIGNS_RESERVE m->top, ALL(state), ALL(generation), ALL(in_map), ALL(next), ALL(spare), m->spare_count, \
+  ALL(order), ALL(place)
 #define ASSIGNS_BYTES m->bytes[0 .. ASHLAR_STATES - 1]
 #define ASSIGNS_STATE ALL(state), ALL(list), ASSIGNS_BYTES, ASSIGNS_INDEX
 #define ASSIGNS_SHAPE ALL(size), ALL(prev), ALL(next), ALL(spare), m->spare_count

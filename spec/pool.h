@@ -6,17 +6,16 @@
 #ifndef ASHLAR_SPEC_POOL_H
 #define ASHLAR_SPEC_POOL_H
 /*@
-  predicate pools_in_range(integer pool_top, uint8_t pool_state[65], int32_t pool_segments[65]) =
+  predicate pools_in_range(integer pool_top, uint8_t pool_state[65], uint64_t pool_segments[65]) =
     0 <= pool_top < ASHLAR_POOL_NUMBERS && pool_state[0] == ASHLAR_POOL_UNUSED &&
-    (\forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> 0 <= pool_segments[p] <= ASHLAR_SLOTS &&
-      pool_state[p] < ASHLAR_POOL_STATES && (pool_top < p ==> pool_state[p] == ASHLAR_POOL_UNUSED));
+    (\forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> pool_state[p] < ASHLAR_POOL_STATES && (pool_top < p ==> pool_state[p] == ASHLAR_POOL_UNUSED));
 
   // a pool is live as long as it has users
   predicate pools_counted(uint8_t pool_state[65], uint32_t pool_uses[65]) =
     \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> (pool_state[p] == ASHLAR_POOL_LIVE <==> 0 < pool_uses[p]);
 
   // what has ended has left nothing behind, and nothing routes to it
-  predicate pools_ended(uint8_t pool_state[65], int32_t pool_segments[65], uint8_t pool_use_on_oom[65],
+  predicate pools_ended(uint8_t pool_state[65], uint64_t pool_segments[65], uint8_t pool_use_on_oom[65],
     uint64_t scope_serial[65]) =
     \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> pool_state[p] == ASHLAR_POOL_UNUSED ==>
       (0 < p ==> pool_segments[p] == 0) && pool_use_on_oom[p] == 0 && scope_serial[p] == 0;
@@ -45,14 +44,16 @@
   predicate scope_applies(struct ashlar_manager m, integer p, integer thread, integer stream) =
     0 < m.scope_serial[p] && (m.scope_thread[p] == 0 || m.scope_thread[p] == thread) &&
     (m.scope_stream[p] == -1 || m.scope_stream[p] == stream);
-  // which pools a walk passes: those in a state, or of these the ones with the mark
-  predicate walks(struct ashlar_manager m, integer p, integer state, integer marked) =
-    m.pool_state[p] == state && (marked == 0 || m.pool_use_on_oom[p] != 0);
+  // which pools a walk passes: those in a state, or of these the ones with the mark; and one of its own
+  predicate walks(struct ashlar_manager m, integer p, integer state, integer marked, integer own) =
+    m.pool_state[p] != ASHLAR_POOL_UNUSED &&
+    ((m.pool_state[p] == state && (marked == 0 || m.pool_use_on_oom[p] != 0)) || p == own);
   // the first pool created behind `after` that a walk passes; 0: none
-  predicate walk_next(struct ashlar_manager m, integer after, integer state, integer marked, integer r) =
+  predicate walk_next(struct ashlar_manager m, integer after, integer state, integer marked, integer own,
+    integer r) =
     0 <= r < ASHLAR_POOL_NUMBERS &&
-    (0 < r ==> walks(m, r, state, marked) && after < m.pool_serial[r]) &&
-    (\forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==> walks(m, p, state, marked) ==> after < m.pool_serial[p] ==>
+    (0 < r ==> walks(m, r, state, marked, own) && after < m.pool_serial[r]) &&
+    (\forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==> walks(m, p, state, marked, own) ==> after < m.pool_serial[p] ==>
       0 < r && m.pool_serial[r] <= m.pool_serial[p]);
 
   predicate same_scope(struct ashlar_manager a, struct ashlar_manager b, integer p) =

@@ -117,6 +117,8 @@
     (\forall integer u; 0 <= u < use_top ==> 0 <= use_block[u] ==> use_number[u] <= submitted[use_stream[u]]);
 
   // --- words for contracts ---
+  predicate use_room(struct ashlar_manager m, integer count) =
+    count <= m.use_spare_count + ASHLAR_USES - m.use_top && m.use_serials + count <= UINT64_MAX;
   predicate has_use(struct ashlar_manager m, integer i) =
     \exists integer u; 0 <= u < m.use_top && m.use_block[u] == i;
   predicate same_use(struct ashlar_manager a, struct ashlar_manager b, integer u) =

@@ -394,7 +394,7 @@ static void add_or_remove(struct run *r)
     device->used -= whole ? view.size : 0;
   } else if (size <= device->capacity - device->used) {
     const struct ashlar_placement made = ashlar_segment_add(
-        r->f->m, device->next, size, (int32_t)below(r, ASHLAR_POOLS), (int32_t)below(r, STREAMS));
+        r->f->m, device->next, size, (int32_t)below(r, ASHLAR_CLASSES), (int32_t)below(r, STREAMS));
     if (made.status == ASHLAR_ERROR_CAPACITY) {
       assert_int_equal(slots_left(r->f->m), 0);
       capacity_errors++;

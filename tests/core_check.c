@@ -638,7 +638,7 @@ static void add(struct ashlar_core_count *total, int32_t kind, int32_t pool, uin
 {
   const int32_t all = kind * ASHLAR_STAT_COLUMNS;
   total->stat[all + ASHLAR_STAT_ALL] += amount;
-  total->stat[all + (pool == ASHLAR_POOL_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE)] += amount;
+  total->stat[all + (pool == ASHLAR_CLASS_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE)] += amount;
 }
 
 /* Oracle: REQ-ACCOUNT-allocation, REQ-ACCOUNT-active, REQ-ACCOUNT-reserved, REQ-ACCOUNT-inactive,

@@ -241,7 +241,7 @@ bool ashlar_play_fail(struct ashlar_play *play, struct ashlar_replay_failure fai
 static uint64_t largest_free(const struct ashlar_manager *manager)
 {
   uint64_t largest = 0;
-  for (int32_t pool = 0; pool < ASHLAR_POOLS; pool++) {
+  for (int32_t pool = 0; pool < ASHLAR_CLASSES; pool++) {
     for (int32_t stream = 0; stream < manager->stream_count; stream++) {
       const int32_t slot = ashlar_index_before(manager, pool * ASHLAR_STREAMS + stream, UINT64_MAX,
                                                UINT64_MAX, UINT64_MAX);
