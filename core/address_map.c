@@ -17,9 +17,9 @@ int32_t ashlar_map_find(const struct ashlar_manager *m, uint64_t addr)
 {
   int32_t link = m->bucket[bucket_of(addr)];
   /*@ loop invariant link: 0 <= link <= m->top;
-      loop invariant mapped: 0 < link ==> m->state[link - 1] == ASHLAR_ALLOCATED &&
+      loop invariant mapped: 0 < link ==> m->in_map[link - 1] == 1 &&
         bucket_number(m->addr[link - 1]) == bucket_number(addr);
-      loop invariant ahead: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+      loop invariant ahead: \forall integer j; 0 <= j < m->top ==> m->in_map[j] == 1 ==>
         m->addr[j] == addr ==> 0 < link <= j + 1;
       loop assigns link;
       loop variant link == 0 ? 0 : m->top + 1 - link;
@@ -33,24 +33,24 @@ int32_t ashlar_map_find(const struct ashlar_manager *m, uint64_t addr)
   return -1;
 }
 
-/* The last block before `slot` in the chain of its bucket, from a link before it on. */
+/* The last block before `slot`, which is in the map or about to be, in the chain of its bucket, from a link before it on. */
 /*@ requires \valid(m);
-    requires slot: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
-    requires map: map_in_range(*m);
-    requires chains: \forall integer i; 0 <= i < slot ==> m->state[i] == ASHLAR_ALLOCATED ==>
+    requires slot: 0 <= slot < m->top;
+    requires map: map_in_range(m->top, m->bucket, m->chain);
+    requires chains: \forall integer i; 0 <= i < slot ==> m->in_map[i] == 1 ==>
       \forall integer j; 0 <= j < m->top ==> m->chain[i] <= j + 1 <= m->chain[i] ==>
-        i < j && m->state[j] == ASHLAR_ALLOCATED && bucket_number(m->addr[j]) == bucket_number(m->addr[i]);
-    requires link: 0 < link <= slot && m->state[link - 1] == ASHLAR_ALLOCATED &&
+        i < j && m->in_map[j] == 1 && bucket_number(m->addr[j]) == bucket_number(m->addr[i]);
+    requires link: 0 < link <= slot && m->in_map[link - 1] == 1 &&
       bucket_number(m->addr[link - 1]) == bucket_number(m->addr[slot]);
     terminates \true; exits \false;
     assigns \nothing;
-    ensures block: 0 <= \result < slot && m->state[\result] == ASHLAR_ALLOCATED &&
+    ensures block: 0 <= \result < slot && m->in_map[\result] == 1 &&
       bucket_number(m->addr[\result]) == bucket_number(m->addr[slot]);
     ensures last: m->chain[\result] == 0 || slot < m->chain[\result];
 */
 static int32_t last_before(const struct ashlar_manager *m, int32_t slot, int32_t link)
 {
-  /*@ loop invariant link: 0 < link <= slot && m->state[link - 1] == ASHLAR_ALLOCATED &&
+  /*@ loop invariant link: 0 < link <= slot && m->in_map[link - 1] == 1 &&
         bucket_number(m->addr[link - 1]) == bucket_number(m->addr[slot]);
       loop assigns link;
       loop variant slot - link;
@@ -64,38 +64,40 @@ static int32_t last_before(const struct ashlar_manager *m, int32_t slot, int32_t
 /* Links `slot` behind `before`. */
 /*@ requires \valid(m);
     requires top: m->top <= ASHLAR_SLOTS;
-    requires blocks: 0 <= before < slot < m->top && m->state[before] == ASHLAR_ALLOCATED &&
-      m->state[slot] == ASHLAR_ALLOCATED && bucket_number(m->addr[before]) == bucket_number(m->addr[slot]);
+    requires blocks: 0 <= before < slot < m->top && m->in_map[before] == 1 &&
+      m->in_map[slot] == 0 && bucket_number(m->addr[before]) == bucket_number(m->addr[slot]);
     requires last: m->chain[before] == 0 || slot < m->chain[before];
-    requires chains: map_chains(*m, slot);
+    requires chains: map_chains(m->top, m->in_map, m->chain, m->addr);
     terminates \true; exits \false;
-    assigns m->chain[slot], m->chain[before];
-    ensures linked: m->chain[slot] == \old(m->chain[before]) && m->chain[before] == slot + 1;
-    ensures chains: map_chains(*m, -1);
+    assigns m->chain[slot], m->chain[before], m->in_map[slot];
+    ensures linked: m->chain[slot] == \old(m->chain[before]) && m->chain[before] == slot + 1 && m->in_map[slot] == 1;
+    ensures chains: map_chains(m->top, m->in_map, m->chain, m->addr);
 */
 static void link_behind(struct ashlar_manager *m, int32_t before, int32_t slot)
 {
   m->chain[slot] = m->chain[before];
   m->chain[before] = slot + 1;
+  m->in_map[slot] = 1;
 }
 
 /* Takes `slot` out of its chain, in which it stands behind `before`. */
 /*@ requires \valid(m);
     requires top: m->top <= ASHLAR_SLOTS;
-    requires blocks: 0 <= before < slot < m->top && m->state[before] == ASHLAR_ALLOCATED &&
-      m->state[slot] == ASHLAR_ALLOCATED && bucket_number(m->addr[before]) == bucket_number(m->addr[slot]);
+    requires blocks: 0 <= before < slot < m->top && m->in_map[before] == 1 &&
+      m->in_map[slot] == 1 && bucket_number(m->addr[before]) == bucket_number(m->addr[slot]);
     requires next: m->chain[before] == slot + 1;
-    requires alone: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_ALLOCATED ==> i != before ==>
+    requires alone: \forall integer i; 0 <= i < m->top ==> m->in_map[i] == 1 ==> i != before ==>
       m->chain[i] != slot + 1;
-    requires chains: map_chains(*m, -1);
+    requires chains: map_chains(m->top, m->in_map, m->chain, m->addr);
     terminates \true; exits \false;
-    assigns m->chain[before];
-    ensures unlinked: m->chain[before] == m->chain[slot];
-    ensures chains: map_chains(*m, slot);
+    assigns m->chain[before], m->in_map[slot];
+    ensures unlinked: m->chain[before] == m->chain[slot] && m->in_map[slot] == 0;
+    ensures chains: map_chains(m->top, m->in_map, m->chain, m->addr);
 */
 static void unlink_behind(struct ashlar_manager *m, int32_t before, int32_t slot)
 {
   m->chain[before] = m->chain[slot];
+  m->in_map[slot] = 0;
 }
 
 void ashlar_map_insert(struct ashlar_manager *m, int32_t slot)
@@ -105,16 +107,17 @@ void ashlar_map_insert(struct ashlar_manager *m, int32_t slot)
   if (link == 0 || link > slot) {
     m->chain[slot] = link;
     m->bucket[bucket] = slot + 1;
+    m->in_map[slot] = 1;
   } else {
     int32_t before = last_before(m, slot, link);
-    /*@ assert around: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==> j != slot ==>
+    /*@ assert around: \forall integer j; 0 <= j < m->top ==> m->in_map[j] == 1 ==> j != slot ==>
           bucket_number(m->addr[j]) == bucket_number(m->addr[slot]) ==>
           (before < j ==> slot < j && 0 < m->chain[before] <= j + 1) &&
           (j < before ==> 0 < m->chain[j] <= before + 1); */
     link_behind(m, before, slot);
-    /*@ assert behind: \forall integer j; slot < j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+    /*@ assert behind: \forall integer j; slot < j < m->top ==> m->in_map[j] == 1 ==>
           bucket_number(m->addr[j]) == bucket_number(m->addr[slot]) ==> 0 < m->chain[slot] <= j + 1; */
-    /*@ assert front: \forall integer j; 0 <= j < slot ==> m->state[j] == ASHLAR_ALLOCATED ==>
+    /*@ assert front: \forall integer j; 0 <= j < slot ==> m->in_map[j] == 1 ==>
           bucket_number(m->addr[j]) == bucket_number(m->addr[slot]) ==> 0 < m->chain[j] <= slot + 1; */
   }
 }
@@ -124,13 +127,14 @@ void ashlar_map_remove(struct ashlar_manager *m, int32_t slot)
   uint32_t bucket = bucket_of(m->addr[slot]);
   int32_t link = m->bucket[bucket];
   if (link == slot + 1) {
-    /*@ assert alone: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_ALLOCATED ==>
+    /*@ assert alone: \forall integer i; 0 <= i < m->top ==> m->in_map[i] == 1 ==>
           m->chain[i] != slot + 1; */
     m->bucket[bucket] = m->chain[slot];
+    m->in_map[slot] = 0;
   } else {
     int32_t before = last_before(m, slot, link);
     //@ assert next: m->chain[before] == slot + 1;
-    /*@ assert alone: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_ALLOCATED ==> i != before ==>
+    /*@ assert alone: \forall integer i; 0 <= i < m->top ==> m->in_map[i] == 1 ==> i != before ==>
           m->chain[i] != slot + 1; */
     //@ assert elsewhere: \forall integer b; 0 <= b < ASHLAR_BUCKETS ==> m->bucket[b] != slot + 1;
     unlink_behind(m, before, slot);

@@ -11,33 +11,35 @@
 #include "spec/address_map.h"
 
 /* Slot of the allocated block that starts at the address, -1 only where there is none. Expected O(1). */
-/*@ requires \valid(m); REQUIRES_MAP(-1)
+/*@ requires \valid(m); REQUIRES_MAP
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_FREE_found: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED &&
+    ensures REQ_FREE_found: \result != -1 ==> 0 <= \result < m->top && m->in_map[\result] == 1 &&
       m->addr[\result] == addr;
     ensures REQ_FREE_found_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
-      m->state[j] == ASHLAR_ALLOCATED ==> m->addr[j] != addr;
+      m->in_map[j] == 1 ==> m->addr[j] != addr;
 */
 int32_t ashlar_map_find(const struct ashlar_manager *m, uint64_t addr);
 
-/* Adds an allocated block, the only one that is not mapped. Expected O(1). */
+/* Adds a block. Expected O(1). */
 /*@ requires \valid(m);
-    requires slot: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
-    REQUIRES_MAP(slot)
+    requires slot: 0 <= slot < m->top && m->in_map[slot] == 0;
+    REQUIRES_MAP
     terminates \true; exits \false;
-    assigns m->bucket[0 .. ASHLAR_BUCKETS - 1], m->chain[0 .. ASHLAR_SLOTS - 1];
-    ENSURES_MAP(-1)
+    assigns ASSIGNS_MAP, m->in_map[slot];
+    ENSURES_MAP
+    ensures added: m->in_map[slot] == 1;
 */
 void ashlar_map_insert(struct ashlar_manager *m, int32_t slot);
 
-/* Removes an allocated block, before its state or address changes. Expected O(1). */
+/* Removes a block, before its address changes. Expected O(1). */
 /*@ requires \valid(m);
-    requires slot: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
-    REQUIRES_MAP(-1)
+    requires slot: 0 <= slot < m->top && m->in_map[slot] == 1;
+    REQUIRES_MAP
     terminates \true; exits \false;
-    assigns m->bucket[0 .. ASHLAR_BUCKETS - 1], m->chain[0 .. ASHLAR_SLOTS - 1];
-    ENSURES_MAP(slot)
+    assigns ASSIGNS_MAP, m->in_map[slot];
+    ENSURES_MAP
+    ensures removed: m->in_map[slot] == 0;
 */
 void ashlar_map_remove(struct ashlar_manager *m, int32_t slot);
 

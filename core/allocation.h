@@ -1,109 +1,128 @@
-/* allocation.h - handing out and taking back a block, with split, counters and address map.
+/* allocation.h - handing out and taking back a block, with split, statistics and address map.
  *
- * Requirements: REQ-BESTFIT, REQ-SIZE, REQ-ACCOUNT, REQ-FRAME.
+ * A block is handed out by `take` (or, of a new segment, `take_new`), and comes back in two stages: `end` when its owner
+ * gives it back, `free` when no work on other streams uses it any more. Requirements: REQ-BESTFIT, REQ-SIZE,
+ * REQ-ACCOUNT, REQ-FRAME.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_CORE_ALLOCATION_H
 #define ASHLAR_CORE_ALLOCATION_H
 
 #include "core/address_map.h"
 #include "core/block_table.h"
+#include "core/home.h"
 #include "core/size_policy.h"
 #include "core/stats.h"
+#include "spec/allocation.h"
 
-// clang-format off
-#define ASSIGNS_ALLOCATION ASSIGNS_BLOCKS, ASSIGNS_STATS, m->oversize_allocations, \
-  m->bucket[0 .. ASHLAR_BUCKETS - 1], m->chain[0 .. ASHLAR_SLOTS - 1]
-#define SPLITS(SLOT, SIZE) \
-  splits_off(m->list[SLOT] / ASHLAR_STREAMS, m->size[SLOT], SIZE, m->config.max_split_size)
-// clang-format on
-
-/* The free block that a request takes: the least of the list of at least `size` bytes, unless the split limit forbids
-   that one (no other is tried). -1: none. Changes nothing. */
+/* The free block that a request takes, -1: none. The least of the list of at least `size` bytes; where growable
+   segments are off for the request, of ordinary segments alone; where they are on, the walk of REQ-BESTFIT-walk goes on
+   from it. No other block is tried where the split limit forbids the one reached. Changes nothing. O(log blocks), and
+   linear in the blocks of growable segments that are passed over. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_BESTFIT_choice: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
-      m->list[\result] == list && size <= m->size[\result] &&
+      m->home[\result] == home && size <= m->size[\result] &&
       within_split_limit(size, m->size[\result], m->config.max_split_size, m->config.oversize_slack);
-    ensures REQ_BESTFIT_least: \result != -1 ==> \forall integer j; 0 <= j < m->top ==>
-      m->state[j] == ASHLAR_FREE ==> m->list[j] == list ==> size <= m->size[j] ==>
+    ensures REQ_BESTFIT_skip: \result != -1 ==> growable == 0 ==> m->growable[\result] == 0;
+    ensures REQ_BESTFIT_least: \result != -1 ==> m->growable[\result] == 0 ==> \forall integer j; 0 <= j < m->top ==>
+      m->state[j] == ASHLAR_FREE ==> m->list[j] == home ==> size <= m->size[j] ==> m->growable[j] == 0 ==>
       j == \result || block_less(*m, \result, j);
     ensures REQ_BESTFIT_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==>
-      m->state[j] == ASHLAR_FREE ==> m->list[j] == list ==> size <= m->size[j] ==>
+      m->state[j] == ASHLAR_FREE ==> m->list[j] == home ==> size <= m->size[j] ==>
+      (growable == 0 ==> m->growable[j] == 0) ==>
       !within_split_limit(size, m->size[j], m->config.max_split_size, m->config.oversize_slack) ||
-      (\exists integer k; 0 <= k < m->top && m->state[k] == ASHLAR_FREE && m->list[k] == list &&
-        size <= m->size[k] && block_less(*m, k, j) &&
+      (\exists integer k; 0 <= k < m->top && m->state[k] == ASHLAR_FREE && m->list[k] == home &&
+        size <= m->size[k] &&
         !within_split_limit(size, m->size[k], m->config.max_split_size, m->config.oversize_slack));
 */
-int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t list, uint64_t size);
+int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t home, uint64_t size,
+                                 int growable);
+
+/* 1 where the rest of a block of `whole` bytes of a home is split off behind `size` bytes. */
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS && size <= whole;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_SIZE_split_rule: \result != 0 <==> splits(*m, home, whole, size, growable);
+    ensures bool: \result == 0 || \result == 1;
+*/
+int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint64_t whole,
+                             uint64_t size, int growable);
 
 /* Takes a free block for a request of `bytes` bytes, rounded to `size`, splitting the rest off as the rules say. */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP(-1)
+/*@ requires \valid(m); REQUIRES_STATE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires fits: 0 < size <= m->size[slot] && size % 512 == 0;
-    requires spare: SPLITS(slot, size) ==> 0 < m->spare_count;
+    requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_BLOCKS ENSURES_MAP(-1)
-    ensures given: m->state[slot] == ASHLAR_ALLOCATED && m->addr[slot] == \old(m->addr[slot]) &&
-      m->requested[slot] == bytes;
-    ensures REQ_SIZE_split: \old(SPLITS(slot, size)) ==> m->size[slot] == size;
-    ensures REQ_SIZE_split_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
-    ensures REQ_FRAME_give: others_kept(\old(*m), *m, slot);
+    ENSURES_STATE ENSURES_GIVEN
+    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */
-void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size);
+void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
+                            int growable);
 
-/* The same for the block of a segment that was just created, which is allocated already. */
-/*@ requires \valid(m); REQUIRES_BLOCKS
-    REQUIRES_MAP(slot)
-    requires new: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED && m->prev[slot] == -1 &&
+/* The same for the block of a segment that was just created, which is taken already. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires new: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->prev[slot] == -1 &&
       m->next[slot] == -1;
     requires fits: 0 < size <= m->size[slot] && size % 512 == 0;
-    requires spare: SPLITS(slot, size) ==> 0 < m->spare_count;
+    requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_BLOCKS ENSURES_MAP(-1)
-    ensures given: m->state[slot] == ASHLAR_ALLOCATED && m->addr[slot] == \old(m->addr[slot]) &&
-      m->requested[slot] == bytes;
-    ensures REQ_SIZE_split: \old(SPLITS(slot, size)) ==> m->size[slot] == size;
-    ensures REQ_SIZE_split_whole: !\old(SPLITS(slot, size)) ==> m->size[slot] == \old(m->size[slot]);
-    ensures REQ_FRAME_give: others_kept(\old(*m), *m, slot);
+    ENSURES_STATE ENSURES_GIVEN
+    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */
 void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
-                                uint64_t size);
+                                uint64_t size, int growable);
 
 /* Allocates exactly [addr, addr + size) of a free block; what is before and behind stays free. Slot of the block. */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP(-1)
+/*@ requires \valid(m); REQUIRES_STATE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires inside: 0 < size && addr % 512 == 0 && size % 512 == 0 && m->addr[slot] <= addr &&
       addr + size <= m->addr[slot] + m->size[slot];
-    requires spare: (m->addr[slot] < addr ? 1 : 0) + (addr + size < m->addr[slot] + m->size[slot] ? 1 : 0) <=
-      m->spare_count;
+    requires spare: 2 <= m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_BLOCKS ENSURES_MAP(-1)
+    ENSURES_STATE
     ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == addr &&
-      m->size[\result] == size && m->requested[\result] == bytes;
+      m->size[\result] == size && m->requested[\result] == bytes && m->home[\result] == \old(m->home[slot]);
+    ensures old: \old(*m).state[\result] == ASHLAR_FREE || \old(*m).state[\result] == ASHLAR_UNUSED;
     ensures REQ_FRAME_place: others_kept(\old(*m), *m, \result);
+    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
 */
 int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
                                   uint64_t size, uint64_t bytes);
 
-/* Takes an allocated block back: coalesced, counted, in the free index, out of the address map. Its handle is void from
-   here on, whatever block the slot holds next. */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP(-1)
+/* The owner gives an allocated block back: its handle is void from here on, its address unknown. It is pending. */
+/*@ requires \valid(m); REQUIRES_STATE
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     terminates \true; exits \false;
-    assigns ASSIGNS_ALLOCATION, m->generation[slot];
-    ENSURES_BLOCKS ENSURES_MAP(-1)
-    ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
+    assigns m->state[slot], ASSIGNS_BYTES, ASSIGNS_STATS, m->oversize_allocations, ASSIGNS_MAP, m->in_map[slot],
+      m->generation[slot];
+    ENSURES_STATE
+    ensures REQ_STREAM_pending_ended: m->state[slot] == ASHLAR_PENDING;
     ensures REQ_FREE_handle_renewed: m->generation[slot] != \old(m->generation[slot]);
-    ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
+    ensures REQ_FRAME_end: others_kept(\old(*m), *m, slot);
 */
-void ashlar_allocation_release(struct ashlar_manager *m, int32_t slot);
+void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot);
+
+/* A pending block is free: coalesced and in its list. Slot of the result. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
+    ENSURES_STATE
+    ensures REQ_FREE_done: m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
+    ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE;
+    ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot);
 
 /* Moves the end of an allocated block inside the room that it and a free block behind it have. */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP(-1)
+/*@ requires \valid(m); REQUIRES_STATE
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     requires inside: 0 < size && size % 512 == 0 &&
       (size <= m->size[slot] || (0 <= m->next[slot] && m->state[m->next[slot]] == ASHLAR_FREE &&
@@ -112,7 +131,7 @@ void ashlar_allocation_release(struct ashlar_manager *m, int32_t slot);
       0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_BLOCKS ENSURES_MAP(-1)
+    ENSURES_STATE
     ensures resized: m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
       m->addr[slot] == \old(m->addr[slot]) && m->requested[slot] == \old(m->requested[slot]);
     ensures REQ_FRAME_resize: others_kept(\old(*m), *m, slot);

@@ -1,7 +1,7 @@
-/* block_manager.c - see block_manager.h. Every operation checks everything first and only then writes.
+/* block_manager.c - see block_manager.h: settings, pools and requests. Every operation checks everything first and only then
+ * writes.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/block_manager.h"
-#include "core/stats.h"
 
 struct ashlar_config ashlar_default_config(void)
 {
@@ -12,6 +12,11 @@ struct ashlar_config ashlar_default_config(void)
   config.oversize_slack = ASHLAR_DEFAULT_LARGE_SEGMENT;
   config.order = ASHLAR_ORDER_ADDRESS;
   config.policy = ASHLAR_POLICY_COMPLETE;
+  config.growable = 0;
+  config.callbacks = 0;
+  config.device_total = 0;
+  config.reservation_small = 0;
+  config.reservation_large = 0;
   /*@ loop invariant row: 0 <= row <= ASHLAR_DIVISIONS;
       loop invariant off: \forall integer k; 0 <= k < row ==> config.divisions[k] == 0;
       loop assigns row, config.divisions[0 .. ASHLAR_DIVISIONS - 1];
@@ -36,7 +41,9 @@ static int config_valid(struct ashlar_config config)
       config.large_segment_size > ASHLAR_MAX_REQUEST ||
       config.large_segment_size % ASHLAR_LARGE_STEP != 0 ||
       config.max_split_size < config.large_segment_size ||
-      config.oversize_slack < config.large_segment_size) {
+      config.oversize_slack < config.large_segment_size || config.growable > 1 ||
+      config.callbacks > 1 || config.device_total > ASHLAR_MAX_REQUEST ||
+      (config.growable == 1 && config.device_total == 0)) {
     return 0;
   }
   /*@ loop invariant row: 0 <= row <= ASHLAR_DIVISIONS;
@@ -59,85 +66,51 @@ enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_c
     return ASHLAR_ERROR_SETTING;
   }
   m->config = config;
-  m->top = 0;
-  m->spare_count = 0;
-  m->free_count = 0;
-  m->allocated_bytes = 0;
-  m->free_bytes = 0;
-  m->stream_count = 0;
-  m->segments_created = 0;
-  m->request.phase = ASHLAR_PHASE_IDLE;
+  m->growable_on = config.growable;
+  m->limit = UINT64_MAX;
+  m->collect_above = UINT64_MAX;
   return ASHLAR_OK;
 }
 
-int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key)
+enum ashlar_status ashlar_limit_set(struct ashlar_manager *m, uint64_t limit,
+                                    uint64_t collect_above)
 {
-  int32_t place = ashlar_stream_place(m, key);
-  if (place < m->stream_count && m->stream_key[m->stream_order[place]] == key) {
-    return m->stream_order[place];
+  m->limit = limit;
+  m->collect_above = collect_above;
+  return ASHLAR_OK;
+}
+
+enum ashlar_status ashlar_growable_set(struct ashlar_manager *m, int on)
+{
+  if (on != 0 && m->config.device_total == 0) {
+    return ASHLAR_ERROR_SETTING;
   }
-  return -1;
+  m->growable_on = on != 0;
+  return ASHLAR_OK;
 }
 
-struct ashlar_registration ashlar_stream_register(struct ashlar_manager *m, uint64_t key)
+/* --- pools --- */
+
+enum ashlar_status ashlar_pool_leave(struct ashlar_manager *m, int32_t pool)
 {
-  struct ashlar_registration result;
-  result.stream = ashlar_stream_find(m, key);
-  result.status = ASHLAR_OK;
-  if (result.stream != -1) {
-    result.status = ASHLAR_ERROR_DUPLICATE;
-  } else if (m->stream_count >= ASHLAR_STREAMS) {
-    result.status = ASHLAR_ERROR_CAPACITY;
-  } else {
-    result.stream = m->stream_count;
-    ashlar_stream_add(m, key);
-  }
-  return result;
+  enum ashlar_status status = ashlar_pool_release(m, pool);
+  ashlar_ladder_end_pools(m);
+  return status;
 }
 
-/* --- steps --- */
-
-/*@ terminates \true; exits \false;
-    assigns \nothing;
-    ensures \result.kind == kind && \result.status == ASHLAR_OK && \result.slot == -1 &&
-      \result.address == address && \result.bytes == bytes;
-*/
-static struct ashlar_step step_of(enum ashlar_step_kind kind, uint64_t address, uint64_t bytes)
+enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool)
 {
-  struct ashlar_step step;
-  step.kind = kind;
-  step.status = ASHLAR_OK;
-  step.slot = -1;
-  step.generation = 0;
-  step.address = address;
-  step.bytes = bytes;
-  return step;
+  enum ashlar_status status = ashlar_scope_close(m, pool);
+  ashlar_ladder_end_pools(m);
+  return status;
 }
 
-/*@ terminates \true; exits \false;
-    assigns \nothing;
-    ensures \result.kind == ASHLAR_STEP_ERROR && \result.status == status && \result.slot == -1;
-*/
-static struct ashlar_step error_of(enum ashlar_status status)
-{
-  struct ashlar_step step = step_of(ASHLAR_STEP_ERROR, 0, 0);
-  step.status = status;
-  return step;
-}
+/* --- requests --- */
 
-/*@ requires \valid(m);
-    requires slot: 0 <= slot < ASHLAR_SLOTS;
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures \result.kind == ASHLAR_STEP_DONE && \result.slot == slot && \result.address == m->addr[slot] &&
-      \result.bytes == m->size[slot] && \result.generation == m->generation[slot];
-*/
-static struct ashlar_step done_with(const struct ashlar_manager *m, int32_t slot)
+/* The faithful policy admits one request at a time. */
+static int is_busy(const struct ashlar_manager *m)
 {
-  struct ashlar_step step = step_of(ASHLAR_STEP_DONE, m->addr[slot], m->size[slot]);
-  step.slot = slot;
-  step.generation = m->generation[slot];
-  return step;
+  return m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0;
 }
 
 /*@ requires \valid(m); REQUIRES_MANAGER
@@ -152,486 +125,380 @@ static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
   return ashlar_round_size(bytes, m->config.divisions[ashlar_division_row(bytes)]);
 }
 
-/* the step that asks the device for a segment for the request in flight */
-/*@ requires \valid(m);
-    terminates \true; exits \false;
-    assigns m->request.phase;
-    ensures asked: \result.kind == ASHLAR_STEP_ALLOCATE && \result.status == ASHLAR_OK &&
-      \result.bytes == m->request.segment && m->request.phase == phase;
-*/
-static struct ashlar_step ask_device(struct ashlar_manager *m, uint32_t phase)
+/* Why a request is refused before its first step. */
+static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes, int32_t stream)
 {
-  m->request.phase = phase;
-  return step_of(ASHLAR_STEP_ALLOCATE, 0, m->request.segment);
+  if (is_busy(m)) {
+    return ASHLAR_ERROR_BUSY;
+  }
+  if (!ashlar_stream_live(m, stream)) {
+    return ASHLAR_ERROR_STREAM;
+  }
+  if (bytes > ASHLAR_MAX_REQUEST) {
+    return ASHLAR_ERROR_TOO_LARGE;
+  }
+  if (m->in_flight >= ASHLAR_REQUESTS) {
+    return ASHLAR_ERROR_REQUESTS;
+  }
+  if (ashlar_reclaim_room(m) < ASHLAR_REQUEST_SLOTS * (m->in_flight + 1)) {
+    return ASHLAR_ERROR_CAPACITY;
+  }
+  return ASHLAR_OK;
 }
 
-/* Steps on the way of releasing: to release one segment more, to ask the device, or none. */
-// clang-format off
-#define RELEASE_STEP \
-  ensures kind: \result.kind == ASHLAR_STEP_RELEASE || \result.kind == ASHLAR_STEP_ALLOCATE || \
-    (\result.kind == ASHLAR_STEP_DONE && \result.slot == -1); \
-  ensures asked: \result.kind == ASHLAR_STEP_ALLOCATE ==> device_asked(*m) && \result.bytes == m->request.segment; \
-  ensures REQ_FRAME_step: others_kept(\old(*m), *m, -1);
-// clang-format on
-
-/* takes a whole free segment out of the manager, to be given back to the device */
-/*@ requires \valid(m); REQUIRES_MANAGER
-    requires whole: 0 <= slot < m->top && whole_free(*m, slot);
-    terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, m->device_frees;
-    ENSURES_MANAGER
-    ensures kind: \result.kind == ASHLAR_STEP_RELEASE;
-    ensures REQ_FRAME_release: others_kept(\old(*m), *m, -1);
-*/
-static struct ashlar_step release(struct ashlar_manager *m, int32_t slot)
+/* A number that no request in flight has. */
+static int32_t unused_request(const struct ashlar_manager *m)
 {
-  struct ashlar_step step = step_of(ASHLAR_STEP_RELEASE, m->addr[slot], m->size[slot]);
-  ashlar_segment_destroy(m, slot);
-  m->device_frees = ashlar_saturating_sum(m->device_frees, 1);
-  return step;
+  int32_t request = 0;
+  while (request < ASHLAR_REQUESTS - 1 && m->request[request].rung != ASHLAR_RUNG_IDLE) {
+    request++;
+  }
+  return request;
 }
 
-/* next release of everything; behind the last one the request asks the device once more, or the call is done */
-/*@ requires \valid(m); REQUIRES_MANAGER
-    requires phase: m->request.phase == ASHLAR_PHASE_RELEASE_ALL || m->request.phase == ASHLAR_PHASE_EMPTY_CACHE;
-    terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, m->device_frees, m->request.phase, m->alloc_retries;
-    ENSURES_MANAGER
-    RELEASE_STEP
-    ensures REQ_LADDER_everything: \result.kind != ASHLAR_STEP_RELEASE ==>
-      \forall integer j; 0 <= j < m->top ==> !whole_free(*m, j);
-    ensures REQ_LADDER_all_listed: \result.kind != ASHLAR_STEP_RELEASE ==> nothing_to_release(*m);
-*/
-static struct ashlar_step release_all(struct ashlar_manager *m)
+/* A request as it begins: on a rung, for a home (-1: none) and a caller. */
+static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashlar_caller caller)
 {
-  int32_t slot = ashlar_reclaim_first(m);
-  if (slot != -1) {
-    return release(m, slot);
-  }
-  if (m->request.phase == ASHLAR_PHASE_EMPTY_CACHE) {
-    m->request.phase = ASHLAR_PHASE_IDLE;
-    return step_of(ASHLAR_STEP_DONE, 0, 0);
-  }
-  m->alloc_retries = ashlar_saturating_sum(m->alloc_retries, 1);
-  return ask_device(m, ASHLAR_PHASE_ALLOCATE_LAST);
+  struct ashlar_request request;
+  request.bytes = 0;
+  request.size = 0;
+  request.released = 0;
+  request.target = 0;
+  request.cutoff = UINT64_MAX;
+  request.asked = 0;
+  request.run_end = 0;
+  request.number = 0;
+  request.address = 0;
+  request.home = home;
+  request.slot = -1;
+  request.run = -1;
+  request.waited = -2;
+  request.caller = caller.stream;
+  request.rung = rung;
+  request.step = ASHLAR_STEP_NONE;
+  request.growth = ASHLAR_GROWTH_NONE;
+  request.growable = 0;
+  request.reserved = 0;
+  request.enough = 0;
+  request.freed = 0;
+  request.passed = 0;
+  return request;
 }
 
-/*@ requires \valid(m); REQUIRES_MANAGER
-    requires phase: phase == ASHLAR_PHASE_EMPTY_CACHE || (phase == ASHLAR_PHASE_RELEASE_ALL &&
-      m->request.phase != ASHLAR_PHASE_IDLE && m->request.phase != ASHLAR_PHASE_EMPTY_CACHE);
-    terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, m->device_frees, m->request.phase, m->alloc_retries, m->sync_all_streams;
-    ENSURES_MANAGER
-    RELEASE_STEP
-*/
-static struct ashlar_step begin_release_all(struct ashlar_manager *m, uint32_t phase)
+/* Deferred blocks go on where the caller is outside a capture. */
+static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
 {
-  m->request.phase = phase;
-  m->sync_all_streams = ashlar_saturating_sum(m->sync_all_streams, 1);
-  return release_all(m);
+  if (!ashlar_ladder_in_capture(m, caller.stream)) {
+    ashlar_pending_go_on(m);
+  }
 }
 
-/* next release of an oversize block; behind the last one the device is asked, or everything is released */
-/*@ requires \valid(m); REQUIRES_MANAGER
-    requires in_flight: m->request.phase != ASHLAR_PHASE_IDLE && m->request.phase != ASHLAR_PHASE_EMPTY_CACHE;
-    terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, m->device_frees, m->request.phase, m->request.released, m->alloc_retries,
-      m->sync_all_streams;
-    ENSURES_MANAGER
-    RELEASE_STEP
-*/
-static struct ashlar_step release_oversize(struct ashlar_manager *m)
+static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request request)
 {
-  uint64_t limit = m->config.max_split_size;
-  uint64_t need = m->request.size > limit ? m->request.size : limit;
-  int32_t slot;
-  if (limit == UINT64_MAX) {
-    return begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
-  }
-  if (m->request.released >= need) {
-    return ask_device(m, ASHLAR_PHASE_ALLOCATE_OVERSIZE);
-  }
-  slot = ashlar_reclaim_oversize(m, m->request.list, need, limit);
-  if (slot == -1) {
-    return begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
-  }
-  m->request.phase = ASHLAR_PHASE_RELEASE_OVERSIZE;
-  m->request.released = ashlar_saturating_sum(m->request.released, m->size[slot]);
-  return release(m, slot);
+  int32_t number = unused_request(m);
+  m->request[number] = request;
+  m->in_flight++;
+  return ashlar_ladder_go(m, number);
 }
 
-/* the device gave a segment: it becomes a block, from which the request is served */
-/*@ requires \valid(m); REQUIRES_MANAGER
-    requires in_flight: device_asked(*m);
-    requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
-      address + m->request.segment <= m->addr[j] || m->addr[j] + m->size[j] <= address;
-    terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT, ASSIGNS_ALLOCATION, m->request.phase, m->device_allocs;
-    ENSURES_MANAGER
-    ensures kind: \result.kind == ASHLAR_STEP_DONE || \result.kind == ASHLAR_STEP_ERROR;
-    ensures REQ_ATOMIC_adopt: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
-    ensures REQ_SIZE_enough_adopted: \result.kind == ASHLAR_STEP_DONE ==> m->request.bytes <= \result.bytes &&
-      \result.bytes % 512 == 0 && \result.address % 512 == 0;
-    ensures REQ_FREE_handle_adopted: \result.kind == ASHLAR_STEP_DONE ==> 0 <= \result.slot < m->top &&
-      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
-      m->generation[\result.slot] == \result.generation;
-    ensures REQ_FRAME_adopt: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, \result.slot);
-*/
-static struct ashlar_step adopt(struct ashlar_manager *m, uint64_t address)
+/* The list that serves a request of a rounded size. */
+static int32_t home_of(const struct ashlar_manager *m, uint64_t size, int32_t stream,
+                       struct ashlar_caller caller)
 {
-  uint64_t bytes = m->request.segment;
-  int32_t slot;
-  m->request.phase = ASHLAR_PHASE_IDLE;
-  if (address % ASHLAR_GRANULE != 0 || bytes > UINT64_MAX - address) {
-    return error_of(ASHLAR_ERROR_RANGE);
-  }
-  if (bytes > UINT64_MAX - m->allocated_bytes - m->free_bytes ||
-      m->segments_created == UINT64_MAX) {
-    return error_of(ASHLAR_ERROR_CAPACITY);
-  }
-  slot = ashlar_segment_create(m, address, bytes, m->request.list);
-  /*@ assert mapped: \forall integer j; 0 <= j < m->top ==>
-        (m->state[j] == ASHLAR_ALLOCATED && j != slot <==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED); */
-  /*@ assert placed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==> j != slot ==>
-        m->addr[j] == \at(*m, Pre).addr[j]; */
-  //@ assert chains: map_chains(*m, slot);
-  m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
-  ashlar_allocation_take_new(m, slot, m->request.bytes, m->request.size);
-  return done_with(m, slot);
+  return ashlar_home(ashlar_scope_route(m, caller.thread, stream), ashlar_pool_class(size), stream);
 }
 
-/* the ladder is exhausted */
-/*@ requires \valid(m);
-    terminates \true; exits \false;
-    assigns m->request.phase, m->ooms;
-    ensures kind: \result.kind == ASHLAR_STEP_OUT_OF_MEMORY && \result.bytes == m->request.size;
-    ensures over: m->request.phase == ASHLAR_PHASE_IDLE;
-*/
-static struct ashlar_step out_of_memory(struct ashlar_manager *m)
+/* Whether growable segments are on for a home: a pool with an allocator of its own has none. */
+static uint8_t is_growable(const struct ashlar_manager *m, int32_t home)
 {
-  m->request.phase = ASHLAR_PHASE_IDLE;
-  m->ooms = ashlar_saturating_sum(m->ooms, 1);
-  return step_of(ASHLAR_STEP_OUT_OF_MEMORY, 0, m->request.size);
+  return m->growable_on != 0 && m->pool_allocator[ashlar_home_pool(home)] == 0;
 }
 
-/* serves a request from a free block, the rest of which takes a slot where it is split off */
-/*@ requires \valid(m); REQUIRES_MANAGER
-    requires idle: m->request.phase == ASHLAR_PHASE_IDLE;
-    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
-    requires fits: 0 < bytes <= size <= m->size[slot] && size % 512 == 0;
-    terminates \true; exits \false;
-    assigns ASSIGNS_ALLOCATION, m->top, m->generation[0 .. ASHLAR_SLOTS - 1];
-    ENSURES_MANAGER
-    ensures kind: \result.kind == ASHLAR_STEP_DONE ||
-      (\result.kind == ASHLAR_STEP_ERROR && \result.status == ASHLAR_ERROR_CAPACITY);
-    ensures block: \result.kind == ASHLAR_STEP_DONE ==> slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
-    ensures served: \result.kind == ASHLAR_STEP_DONE ==> \result.slot == slot && \result.status == ASHLAR_OK &&
-      m->addr[slot] == \result.address && m->size[slot] == \result.bytes &&
-      m->generation[slot] == \result.generation;
-    ensures REQ_SIZE_enough: \result.kind == ASHLAR_STEP_DONE ==> bytes <= m->size[slot];
-    ensures REQ_SIZE_aligned: \result.kind == ASHLAR_STEP_DONE ==>
-      \result.address % 512 == 0 && \result.bytes % 512 == 0;
-    ensures REQ_FRAME_serve: \result.kind == ASHLAR_STEP_DONE ==> others_kept(\old(*m), *m, slot);
-    ensures REQ_ATOMIC_serve: \result.kind == ASHLAR_STEP_ERROR ==> blocks_kept(\old(*m), *m);
-    ensures REQ_CAPACITY_slots_serve: \result.kind == ASHLAR_STEP_ERROR ==> m->top == ASHLAR_SLOTS && m->spare_count < 1;
-*/
-static struct ashlar_step serve(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
-                                uint64_t size)
+struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream,
+                                         struct ashlar_caller caller)
 {
-  if (!ashlar_block_reserve(m, ashlar_should_split(m->list[slot] / ASHLAR_STREAMS, m->size[slot],
-                                                   size, m->config.max_split_size))) {
-    return error_of(ASHLAR_ERROR_CAPACITY);
-  }
-  ashlar_allocation_take(m, slot, bytes, size);
-  //@ assert aligned: m->addr[slot] % 512 == 0 && m->size[slot] % 512 == 0;
-  return done_with(m, slot);
-}
-
-/* --- public operations --- */
-
-struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream)
-{
+  enum ashlar_status status = refusal(m, bytes, stream);
+  struct ashlar_request request;
   uint64_t size;
-  uint64_t segment;
-  int32_t list;
-  int32_t slot;
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    return error_of(ASHLAR_ERROR_BUSY);
-  }
-  if (stream < 0 || stream >= m->stream_count) {
-    return error_of(ASHLAR_ERROR_STREAM);
+  if (status != ASHLAR_OK) {
+    return ashlar_step_error(status);
   }
   if (bytes == 0) {
-    return step_of(ASHLAR_STEP_DONE, 0, 0);
+    return ashlar_step_of(ASHLAR_STEP_DONE);
   }
+  (void)ashlar_block_reserve(m, ASHLAR_REQUEST_SLOTS * (m->in_flight + 1));
   size = rounded(m, bytes);
-  if (size == 0) {
-    return error_of(ASHLAR_ERROR_TOO_LARGE);
-  }
-  list = ashlar_pool_class(size) * ASHLAR_STREAMS + stream;
-  slot = ashlar_allocation_choose(m, list, size);
-  if (slot != -1) {
-    return serve(m, slot, bytes, size);
-  }
-  segment = ashlar_segment_size(size, m->config.large_segment_size);
-  //@ assert granule: m->config.large_segment_size % ASHLAR_GRANULE == 0 && segment % ASHLAR_GRANULE == 0;
-  if (!ashlar_block_reserve(m, 1 + ashlar_should_split(list / ASHLAR_STREAMS, segment, size,
-                                                       m->config.max_split_size))) {
-    return error_of(ASHLAR_ERROR_CAPACITY);
-  }
-  m->request.bytes = bytes;
-  m->request.size = size;
-  m->request.segment = segment;
-  m->request.list = list;
-  m->request.released = 0;
-  return ask_device(m, ASHLAR_PHASE_ALLOCATE);
+  request = request_of(ASHLAR_RUNG_SEARCH, home_of(m, size, stream, caller), caller);
+  request.bytes = bytes;
+  request.size = size;
+  request.growable = is_growable(m, request.home);
+  poll(m, caller);
+  return start(m, request);
 }
 
-struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m)
+struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t pool,
+                                            struct ashlar_caller caller)
 {
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    return error_of(ASHLAR_ERROR_BUSY);
+  int32_t home = -1;
+  if (is_busy(m)) {
+    return ashlar_step_error(ASHLAR_ERROR_BUSY);
   }
-  return begin_release_all(m, ASHLAR_PHASE_EMPTY_CACHE);
+  if (m->in_flight >= ASHLAR_REQUESTS) {
+    return ashlar_step_error(ASHLAR_ERROR_REQUESTS);
+  }
+  if (pool != -1) {
+    if (!ashlar_pool_exists(m, pool)) {
+      return ashlar_step_error(ASHLAR_ERROR_POOL);
+    }
+    home = ashlar_home(pool, ASHLAR_CLASS_SMALL, 0);
+  }
+  poll(m, caller);
+  return start(m, request_of(ASHLAR_RUNG_EMPTY_WAIT, home, caller));
 }
 
-struct ashlar_step ashlar_resume(struct ashlar_manager *m, enum ashlar_outcome outcome,
-                                 uint64_t address)
-{
-  struct ashlar_step step = error_of(ASHLAR_ERROR_NO_REQUEST);
-  switch (m->request.phase) {
-  case ASHLAR_PHASE_ALLOCATE:
-    step = outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address) : release_oversize(m);
-    break;
-  case ASHLAR_PHASE_ALLOCATE_OVERSIZE:
-    step = outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address)
-                                          : begin_release_all(m, ASHLAR_PHASE_RELEASE_ALL);
-    break;
-  case ASHLAR_PHASE_ALLOCATE_LAST:
-    step = outcome == ASHLAR_OUTCOME_DONE ? adopt(m, address) : out_of_memory(m);
-    break;
-  case ASHLAR_PHASE_RELEASE_OVERSIZE:
-    step = release_oversize(m);
-    break;
-  case ASHLAR_PHASE_RELEASE_ALL:
-  case ASHLAR_PHASE_EMPTY_CACHE:
-    step = release_all(m);
-    break;
-  default: /* idle */
-    break;
-  }
-  return step;
-}
-
-enum ashlar_status ashlar_abandon(struct ashlar_manager *m)
-{
-  if (m->request.phase == ASHLAR_PHASE_IDLE) {
-    return ASHLAR_ERROR_NO_REQUEST;
-  }
-  m->request.phase = ASHLAR_PHASE_IDLE;
-  return ASHLAR_OK;
-}
-
-enum ashlar_status ashlar_free(struct ashlar_manager *m, int32_t slot, uint32_t generation)
-{
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    return ASHLAR_ERROR_BUSY;
-  }
-  if (slot < 0 || slot >= m->top) {
-    return ASHLAR_ERROR_SLOT;
-  }
-  if (m->state[slot] != ASHLAR_ALLOCATED || m->generation[slot] != generation) {
-    return ASHLAR_ERROR_STALE_HANDLE;
-  }
-  ashlar_allocation_release(m, slot);
-  return ASHLAR_OK;
-}
-
-enum ashlar_status ashlar_free_address(struct ashlar_manager *m, uint64_t address)
-{
-  int32_t slot = ashlar_map_find(m, address);
-  enum ashlar_status status;
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    return ASHLAR_ERROR_BUSY;
-  }
-  if (slot == -1) {
-    return ASHLAR_ERROR_UNKNOWN_ADDRESS;
-  }
-  status = ashlar_free(m, slot, m->generation[slot]);
-  /*@ assert freed: status == ASHLAR_OK && 0 <= slot < \at(m->top, Pre) &&
-        \at(*m, Pre).state[slot] == ASHLAR_ALLOCATED && \at(*m, Pre).addr[slot] == address &&
-        m->state[slot] != ASHLAR_ALLOCATED && others_kept(\at(*m, Pre), *m, slot); */
-  return status;
-}
-
-int32_t ashlar_find(const struct ashlar_manager *m, uint64_t address)
-{
-  return ashlar_map_find(m, address);
-}
-
-int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t stream)
+int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t stream,
+                      struct ashlar_caller caller)
 {
   uint64_t size;
-  if (stream < 0 || stream >= m->stream_count || bytes == 0) {
+  int32_t home;
+  if (bytes == 0 || refusal(m, bytes, stream) != ASHLAR_OK) {
     return -1;
   }
   size = rounded(m, bytes);
-  if (size == 0) {
-    return -1;
-  }
-  return ashlar_allocation_choose(m, ashlar_pool_class(size) * ASHLAR_STREAMS + stream, size);
+  home = home_of(m, size, stream, caller);
+  return ashlar_allocation_choose(m, home, size, is_growable(m, home));
 }
 
-/* adds a segment as one free block; its slot */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_MAP(-1)
-    requires spare: 0 < m->spare_count;
-    requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
-    requires list: 0 <= list < ASHLAR_LISTS;
-    requires total: m->allocated_bytes + m->free_bytes + size <= UINT64_MAX;
-    requires ages: m->segments_created < UINT64_MAX;
-    requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
-      address + size <= m->addr[j] || m->addr[j] + m->size[j] <= address;
-    terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT;
-    ENSURES_BLOCKS ENSURES_MAP(-1)
-    ensures added: 0 <= \result < m->top && whole_free(*m, \result) && m->addr[\result] == address &&
-      m->size[\result] == size;
-    ensures REQ_FRAME_add: others_kept(\old(*m), *m, -1);
-*/
-static int32_t add_free(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t list)
+/* The free block of a list that has [address, address + size); -1: none. */
+static int32_t block_around(const struct ashlar_manager *m, int32_t home, uint64_t address,
+                            uint64_t size)
 {
-  int32_t slot = ashlar_segment_create(m, address, size, list);
-  ashlar_block_put(m, slot);
-  /*@ assert mapped: \forall integer j; 0 <= j < m->top ==>
-        (m->state[j] == ASHLAR_ALLOCATED <==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED); */
-  /*@ assert placed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
-        m->addr[j] == \at(*m, Pre).addr[j]; */
+  int32_t slot = ashlar_index_best(m, home, size);
+  while (slot != -1 &&
+         (address < m->addr[slot] || address - m->addr[slot] > m->size[slot] - size)) {
+    slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
+  }
   return slot;
 }
 
-struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t address,
-                                           uint64_t size, int32_t pool, int32_t stream)
+struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t address,
+                                           uint64_t bytes, int32_t stream,
+                                           struct ashlar_caller caller)
 {
-  struct ashlar_placement result;
-  result.status = ASHLAR_OK;
-  result.slot = -1;
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    result.status = ASHLAR_ERROR_BUSY;
-  } else if (stream < 0 || stream >= m->stream_count) {
-    result.status = ASHLAR_ERROR_STREAM;
-  } else if ((pool != ASHLAR_POOL_SMALL && pool != ASHLAR_POOL_LARGE) || size == 0 ||
-             size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 ||
-             size > UINT64_MAX - address) {
-    result.status = ASHLAR_ERROR_RANGE;
-  } else if (size > UINT64_MAX - m->allocated_bytes - m->free_bytes ||
-             m->segments_created == UINT64_MAX || !ashlar_block_reserve(m, 1)) {
-    result.status = ASHLAR_ERROR_CAPACITY;
-  } else {
-    result.slot = add_free(m, address, size, pool * ASHLAR_STREAMS + stream);
+  enum ashlar_status status = refusal(m, bytes, stream);
+  uint64_t size;
+  uint64_t whole;
+  int32_t home;
+  int32_t slot;
+  if (status != ASHLAR_OK || address % ASHLAR_GRANULE != 0) {
+    return ashlar_step_error(status != ASHLAR_OK ? status : ASHLAR_ERROR_RANGE);
   }
-  return result;
+  if (bytes == 0) {
+    return ashlar_step_of(ASHLAR_STEP_DONE);
+  }
+  (void)ashlar_block_reserve(m, ASHLAR_REQUEST_SLOTS * (m->in_flight + 1));
+  poll(m, caller);
+  size = rounded(m, bytes);
+  home = home_of(m, size, stream, caller);
+  slot = block_around(m, home, address, size);
+  if (slot == -1) {
+    return ashlar_step_error(ASHLAR_ERROR_MISFIT);
+  }
+  whole = m->size[slot] - (address - m->addr[slot]);
+  if (!ashlar_allocation_splits(m, home, whole, size, is_growable(m, home))) {
+    size = whole;
+  }
+  slot = ashlar_allocation_take_at(m, slot, address, size, bytes);
+  return ashlar_step_about(m, ASHLAR_STEP_DONE, slot);
 }
 
-enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot)
+/* --- outcomes --- */
+
+static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t request,
+                                          enum ashlar_status status)
 {
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    return ASHLAR_ERROR_BUSY;
-  }
-  if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_FREE || m->prev[slot] != -1 ||
-      m->next[slot] != -1) {
-    return ASHLAR_ERROR_SLOT;
-  }
-  ashlar_segment_destroy(m, slot);
-  return ASHLAR_OK;
+  return ashlar_ladder_over(m, request, ashlar_step_error(status));
 }
 
-struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slot, uint64_t address,
-                                           uint64_t size, uint64_t requested)
+/* Whether [address, address + bytes) can be a segment. */
+static enum ashlar_status usable(const struct ashlar_manager *m, uint64_t address, uint64_t bytes)
 {
-  struct ashlar_placement result;
-  result.status = ASHLAR_OK;
-  result.slot = -1;
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    result.status = ASHLAR_ERROR_BUSY;
-  } else if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_FREE) {
-    result.status = ASHLAR_ERROR_SLOT;
-  } else if (size == 0 || size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 ||
-             requested > size || address < m->addr[slot] ||
-             address - m->addr[slot] > m->size[slot] ||
-             size > m->size[slot] - (address - m->addr[slot])) {
-    result.status = ASHLAR_ERROR_RANGE;
-  } else if (!ashlar_block_reserve(
-                 m, (address > m->addr[slot] ? 1 : 0) +
-                        (size < m->size[slot] - (address - m->addr[slot]) ? 1 : 0))) {
-    result.status = ASHLAR_ERROR_CAPACITY;
-  } else {
-    result.slot = ashlar_allocation_take_at(m, slot, address, size, requested);
-  }
-  return result;
-}
-
-enum ashlar_status ashlar_resize(struct ashlar_manager *m, int32_t slot, uint64_t size)
-{
-  uint64_t room;
-  int joins;
-  if (m->request.phase != ASHLAR_PHASE_IDLE) {
-    return ASHLAR_ERROR_BUSY;
-  }
-  if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_ALLOCATED) {
-    return ASHLAR_ERROR_SLOT;
-  }
-  joins = m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_FREE;
-  room = m->size[slot] + (joins ? m->size[m->next[slot]] : 0);
-  if (size == 0 || size % ASHLAR_GRANULE != 0 || size > room || size < m->requested[slot]) {
+  if (address % ASHLAR_GRANULE != 0 || address > UINT64_MAX - bytes) {
     return ASHLAR_ERROR_RANGE;
   }
-  if (!ashlar_block_reserve(m, !joins && size < room ? 1 : 0)) {
+  if (bytes > UINT64_MAX - ashlar_block_bytes(m) || m->segments_created == UINT64_MAX) {
     return ASHLAR_ERROR_CAPACITY;
   }
-  ashlar_allocation_resize(m, slot, size);
   return ASHLAR_OK;
 }
 
-struct ashlar_block_view ashlar_block(const struct ashlar_manager *m, int32_t slot)
+/* The device gave a segment: the request takes it. */
+static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
-  struct ashlar_block_view view;
-  view.state = ASHLAR_UNUSED;
-  view.address = 0;
-  view.size = 0;
-  view.requested = 0;
-  view.age = 0;
-  view.prev = -1;
-  view.next = -1;
-  view.pool = 0;
-  view.stream = 0;
-  view.generation = 0;
-  if (slot >= 0 && slot < m->top && m->state[slot] != ASHLAR_UNUSED) {
-    view.state = m->state[slot];
-    view.address = m->addr[slot];
-    view.size = m->size[slot];
-    view.requested = m->requested[slot];
-    view.age = m->age[slot];
-    view.prev = m->prev[slot];
-    view.next = m->next[slot];
-    view.pool = m->list[slot] / ASHLAR_STREAMS;
-    view.stream = m->list[slot] % ASHLAR_STREAMS;
-    view.generation = m->generation[slot];
+  uint64_t bytes = m->request[request].asked;
+  enum ashlar_status status = usable(m, address, bytes);
+  int32_t slot;
+  if (status != ASHLAR_OK) {
+    return over_with_error(m, request, status);
   }
-  return view;
+  slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 0);
+  m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
+  ashlar_allocation_take_new(m, slot, m->request[request].bytes, m->request[request].size,
+                             m->request[request].growable);
+  return ashlar_ladder_over(m, request, ashlar_step_about(m, ASHLAR_STEP_DONE, slot));
 }
 
-int32_t ashlar_slot_limit(const struct ashlar_manager *m)
+/* A range is reserved: a segment without memory, if it is long enough. */
+static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
-  return m->top;
+  uint64_t bytes = m->request[request].asked;
+  enum ashlar_status status = usable(m, address, bytes);
+  if (status != ASHLAR_OK) {
+    return over_with_error(m, request, status);
+  }
+  m->request[request].address = address;
+  if (bytes >= m->request[request].size) {
+    int32_t slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 1);
+    ashlar_block_put_unmapped(m, slot);
+    m->request[request].growth = ASHLAR_GROWTH_NONE;
+    m->request[request].reserved = 1;
+  }
+  return ashlar_ladder_go(m, request);
 }
 
-int32_t ashlar_release_next(const struct ashlar_manager *m, int32_t slot)
+/* The device refused to map. What the request has mapped stays, as free blocks (faithful), or is undone (complete). */
+static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 {
-  if (slot == -1) {
-    return ashlar_reclaim_first(m);
+  if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
+    (void)ashlar_growth_let_go(m, request);
+    ashlar_ladder_next_rung(m, request);
+  } else {
+    m->request[request].growth = ASHLAR_GROWTH_UNDOING;
   }
-  if (slot < 0 || slot >= m->top || m->state[slot] != ASHLAR_FREE) {
-    return -1;
+  return ashlar_ladder_go(m, request);
+}
+
+/* The device has unmapped the held block of a request: of its run, or a part of a segment, which may be all of it now. */
+static void unmapped(struct ashlar_manager *m, int32_t request)
+{
+  int32_t slot = m->request[request].slot;
+  if (m->request[request].growth == ASHLAR_GROWTH_UNDOING) {
+    return;
   }
-  return ashlar_reclaim_next(m, slot);
+  slot = ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+  if (m->prev[slot] == -1 && m->next[slot] == -1) {
+    ashlar_growth_hold_range(m, request, slot);
+    m->request[request].slot = slot;
+    m->request[request].growth = ASHLAR_GROWTH_RETURNING;
+  }
+}
+
+/* A range is given back: that of a segment, or one that was too short. */
+static void unreserved(struct ashlar_manager *m, int32_t request)
+{
+  if (m->request[request].growth == ASHLAR_GROWTH_RETURNING) {
+    ashlar_segment_end(m, m->request[request].slot);
+    ashlar_ladder_end_pools(m);
+    m->request[request].growth = ASHLAR_GROWTH_NONE;
+  } else {
+    ashlar_ladder_next_rung(m, request);
+  }
+}
+
+/* What the last step of a request was performed with. */
+static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, uint64_t value)
+{
+  switch (m->request[request].step) {
+  case ASHLAR_STEP_ALLOCATE:
+    return adopt(m, request, value);
+  case ASHLAR_STEP_RESERVE:
+    return reserve(m, request, value);
+  case ASHLAR_STEP_RELEASE:
+    ashlar_segment_end(m, m->request[request].slot);
+    ashlar_ladder_end_pools(m);
+    break;
+  case ASHLAR_STEP_UNRESERVE:
+    unreserved(m, request);
+    break;
+  case ASHLAR_STEP_MAP:
+    ashlar_growth_mapped(m, m->request[request].slot);
+    m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
+    break;
+  case ASHLAR_STEP_UNMAP:
+    unmapped(m, request);
+    break;
+  case ASHLAR_STEP_WAIT:
+    (void)ashlar_pending_finish(m, m->request[request].waited, m->request[request].number);
+    break;
+  default: /* callbacks */
+    m->request[request].freed = value == 1;
+    ashlar_ladder_next_rung(m, request);
+    break;
+  }
+  return ashlar_ladder_go(m, request);
+}
+
+/* One device call less was made than was counted. */
+static void uncount_free(struct ashlar_manager *m)
+{
+  m->device_frees -= m->device_frees > 0;
+}
+
+/* The last step failed: what the request holds is as it was before the step, and then nobody's. */
+static void undo(struct ashlar_manager *m, int32_t request)
+{
+  int32_t slot = m->request[request].slot;
+  if (m->request[request].step == ASHLAR_STEP_UNMAP) {
+    ashlar_growth_mapped(m, slot);
+    uncount_free(m);
+  }
+  if (m->request[request].run != -1) {
+    (void)ashlar_growth_let_go(m, request);
+  } else if (m->request[request].step == ASHLAR_STEP_RELEASE) {
+    ashlar_segment_stay(m, slot);
+    uncount_free(m);
+  } else if (m->request[request].step == ASHLAR_STEP_UNMAP) {
+    (void)ashlar_growth_put(m, slot, ASHLAR_FREE);
+  } else if (m->request[request].step == ASHLAR_STEP_UNRESERVE && slot != -1) {
+    (void)ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+  }
+}
+
+struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
+                                 enum ashlar_outcome outcome, uint64_t value)
+{
+  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
+    return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
+  }
+  if (outcome == ASHLAR_OUTCOME_DONE) {
+    return performed(m, request, value);
+  }
+  if (outcome == ASHLAR_OUTCOME_REFUSED && m->request[request].step == ASHLAR_STEP_ALLOCATE) {
+    ashlar_ladder_next_rung(m, request);
+    return ashlar_ladder_go(m, request);
+  }
+  if (outcome == ASHLAR_OUTCOME_REFUSED && m->request[request].step == ASHLAR_STEP_MAP) {
+    return map_refused(m, request);
+  }
+  undo(m, request);
+  return over_with_error(m, request, ASHLAR_ERROR_DEVICE);
+}
+
+enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
+{
+  uint8_t step;
+  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
+    return ASHLAR_ERROR_NO_REQUEST;
+  }
+  step = m->request[request].step;
+  if (m->request[request].run != -1) {
+    (void)ashlar_growth_let_go(m, request);
+  } else if (step == ASHLAR_STEP_UNMAP) {
+    (void)ashlar_growth_put(m, m->request[request].slot, ASHLAR_UNMAPPED);
+  } else if (step == ASHLAR_STEP_RELEASE ||
+             (step == ASHLAR_STEP_UNRESERVE && m->request[request].slot != -1)) {
+    ashlar_segment_end(m, m->request[request].slot);
+  }
+  (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
+  return ASHLAR_OK;
 }

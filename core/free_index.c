@@ -102,11 +102,11 @@ int32_t ashlar_index_before(const struct ashlar_manager *m, int32_t list, uint64
 }
 
 /* exchange the entries at two places */
-/*@ requires \valid(m); requires bijective: index_bijective(*m);
+/*@ requires \valid(m); requires bijective: index_bijective(m->free_count, m->top, m->order, m->place);
     requires places: 0 <= a < m->top && 0 <= b < m->top;
     terminates \true; exits \false;
     assigns m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1];
-    ensures bijective: index_bijective(*m);
+    ensures bijective: index_bijective(m->free_count, m->top, m->order, m->place);
     ensures first: m->order[a] == \old(m->order[b]) && m->place[\old(m->order[b])] == a;
     ensures second: m->order[b] == \old(m->order[a]) && m->place[\old(m->order[a])] == b;
     ensures others: \forall integer k; 0 <= k < m->top ==> k != a ==> k != b ==> m->order[k] == \old(m->order[k]);

@@ -2,74 +2,48 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/reclaim.h"
 
-/*@ requires \valid(m); REQUIRES_BLOCKS
-    requires slot: 0 <= slot < m->top;
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures \result != 0 <==> (m->prev[slot] == -1 && m->next[slot] == -1);
-*/
+int32_t ashlar_reclaim_room(const struct ashlar_manager *m)
+{
+  return m->spare_count + (ASHLAR_SLOTS - m->top);
+}
+
 static int is_whole(const struct ashlar_manager *m, int32_t slot)
 {
   return m->prev[slot] == -1 && m->next[slot] == -1;
 }
 
-/* first whole free block of a list behind a key */
-/*@ requires \valid(m); REQUIRES_BLOCKS
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->list[\result] == list &&
-      above(*m, \result, list, size, age, addr);
-    ensures first: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==> m->list[j] == list ==>
-      above(*m, j, list, size, age, addr) ==> \result != -1 && (j == \result || block_less(*m, \result, j));
-*/
-static int32_t whole_after(const struct ashlar_manager *m, int32_t list, uint64_t size,
-                           uint64_t age, uint64_t addr)
+/* Whether a free block can be released, as one of an ordinary or of a growable segment. Unmapping needs slots for what
+   is before and behind the pages, beside those that requests in flight may need. */
+static int can_go(const struct ashlar_manager *m, int32_t slot, uint8_t growable)
 {
-  int32_t slot = ashlar_index_after(m, list, size, age, addr);
-  /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && indexed(*m, slot) && m->list[slot] == list &&
-        above(*m, slot, list, size, age, addr);
-      loop invariant none: slot == -1 || 0 <= slot;
-      loop invariant passed: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==> m->list[j] == list ==>
-        above(*m, j, list, size, age, addr) ==> slot != -1 && (j == slot || block_less(*m, slot, j));
-      loop assigns slot;
-      loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
-  */
-  while (slot != -1 && !is_whole(m, slot)) {
-    slot = ashlar_index_after(m, list, m->size[slot], m->age[slot], m->addr[slot]);
+  if (m->growable[slot] != growable) {
+    return 0;
+  }
+  if (growable == 0) {
+    return is_whole(m, slot);
+  }
+  return ashlar_growable_whole(m, slot, ashlar_growable_lead(m, slot)) > 0 &&
+         ashlar_reclaim_room(m) >= 2 + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
+}
+
+/* First block of a list behind a key that can be released. */
+static int32_t first_behind(const struct ashlar_manager *m, int32_t home, uint8_t growable,
+                            uint64_t size, uint64_t age, uint64_t addr)
+{
+  int32_t slot = ashlar_index_after(m, home, size, age, addr);
+  while (slot != -1 && !can_go(m, slot, growable)) {
+    slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
   }
   return slot;
 }
 
-/* first whole free block in the lists from a place in release order on: [0, n) large pool, [n, 2n) small pool */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_STREAMS
-    requires place: 0 <= place <= 2 * m->stream_count;
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
-    ensures none_large: \result == -1 ==> \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
-      \forall integer k; place <= k < m->stream_count ==>
-        m->list[j] != ASHLAR_POOL_LARGE * ASHLAR_STREAMS + m->stream_order[k];
-    ensures none_small: \result == -1 ==> \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
-      \forall integer k; 0 <= k < m->stream_count ==> place <= m->stream_count + k ==>
-        m->list[j] != ASHLAR_POOL_SMALL * ASHLAR_STREAMS + m->stream_order[k];
-*/
-static int32_t whole_from(const struct ashlar_manager *m, int32_t place)
+/* First block of a pool and class, in the lists of the streams from a place of the table on. */
+static int32_t first_in_class(const struct ashlar_manager *m, int32_t pool, int32_t class,
+                              uint8_t growable, int32_t place)
 {
-  int32_t count = m->stream_count;
-  /*@ loop invariant place: \at(place, Pre) <= place <= 2 * count;
-      loop invariant large: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
-        \forall integer k; \at(place, Pre) <= k < m->stream_count ==> k < place ==>
-          m->list[j] != ASHLAR_POOL_LARGE * ASHLAR_STREAMS + m->stream_order[k];
-      loop invariant small: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
-        \forall integer k; 0 <= k < m->stream_count ==> \at(place, Pre) <= count + k < place ==>
-          m->list[j] != ASHLAR_POOL_SMALL * ASHLAR_STREAMS + m->stream_order[k];
-      loop assigns place;
-      loop variant 2 * count - place;
-  */
-  while (place < 2 * count) {
-    int32_t pool = place < count ? ASHLAR_POOL_LARGE : ASHLAR_POOL_SMALL;
-    int32_t stream = m->stream_order[place < count ? place : place - count];
-    int32_t slot = whole_after(m, pool * ASHLAR_STREAMS + stream, 0, 0, 0);
+  while (place < m->stream_count) {
+    int32_t home = ashlar_home(pool, class, m->stream_order[place]);
+    int32_t slot = first_behind(m, home, growable, 0, 0, 0);
     if (slot != -1) {
       return slot;
     }
@@ -78,43 +52,66 @@ static int32_t whole_from(const struct ashlar_manager *m, int32_t place)
   return -1;
 }
 
-int32_t ashlar_reclaim_first(const struct ashlar_manager *m)
+int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool)
 {
-  return whole_from(m, 0);
+  int32_t first = pool == 0 ? ASHLAR_CLASS_LARGE : ASHLAR_CLASS_SMALL;
+  int32_t second = pool == 0 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
+  int32_t slot = first_in_class(m, pool, first, 0, 0);
+  if (slot == -1) {
+    slot = first_in_class(m, pool, first, 1, 0);
+  }
+  if (slot == -1) {
+    slot = first_in_class(m, pool, second, 0, 0);
+  }
+  if (slot == -1) {
+    slot = first_in_class(m, pool, second, 1, 0);
+  }
+  return slot;
 }
 
-int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int32_t slot)
+int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own)
 {
-  int32_t list = m->list[slot];
-  int32_t stream = list % ASHLAR_STREAMS;
-  int32_t next = whole_after(m, list, m->size[slot], m->age[slot], m->addr[slot]);
-  int32_t place;
-  if (next != -1 || stream >= m->stream_count) {
-    return next;
+  int32_t slot = in_default != 0 ? ashlar_reclaim_in_pool(m, 0) : -1;
+  int32_t pool = ashlar_pool_next_freeable(m, 0, own);
+  while (slot == -1 && pool != 0) {
+    slot = ashlar_reclaim_in_pool(m, pool);
+    pool = ashlar_pool_next_freeable(m, m->pool_serial[pool], own);
   }
-  place = ashlar_stream_place(m, m->stream_key[stream]);
-  if (place >= m->stream_count) {
-    return -1;
-  }
-  return whole_from(m, list / ASHLAR_STREAMS == ASHLAR_POOL_LARGE ? place + 1
-                                                                  : m->stream_count + place + 1);
+  return slot;
 }
 
-int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t list, uint64_t bytes,
-                                uint64_t limit)
+int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot)
 {
-  int32_t slot = bytes > 0 ? whole_after(m, list, bytes - 1, UINT64_MAX, UINT64_MAX) : -1;
+  int32_t place = 0;
+  int32_t class = ASHLAR_CLASS_LARGE;
+  int32_t next = -1;
+  if (slot != -1) {
+    next = first_behind(m, m->home[slot], 0, m->size[slot], m->age[slot], m->addr[slot]);
+    class = ashlar_home_class(m->home[slot]);
+    place = ashlar_stream_rank(m, ashlar_home_stream(m->home[slot])) + 1;
+  }
+  if (next == -1) {
+    next = first_in_class(m, 0, class, 0, place);
+  }
+  if (next == -1 && class == ASHLAR_CLASS_LARGE) {
+    next = first_in_class(m, 0, ASHLAR_CLASS_SMALL, 0, 0);
+  }
+  return next;
+}
+
+int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, uint64_t bytes,
+                                uint64_t limit, int first)
+{
+  int32_t slot = -1;
+  if (first != 0 && bytes > 0) {
+    slot = first_behind(m, home, 0, bytes - 1, UINT64_MAX, UINT64_MAX);
+  }
   if (slot != -1) {
     return slot;
   }
-  slot = ashlar_index_before(m, list, UINT64_MAX, UINT64_MAX, UINT64_MAX);
-  /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && indexed(*m, slot) && m->list[slot] == list;
-      loop invariant none: slot == -1 || 0 <= slot;
-      loop assigns slot;
-      loop variant slot == -1 ? 0 : m->place[slot] + 1;
-  */
-  while (slot != -1 && !is_whole(m, slot)) {
-    slot = ashlar_index_before(m, list, m->size[slot], m->age[slot], m->addr[slot]);
+  slot = ashlar_index_before(m, home, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+  while (slot != -1 && !can_go(m, slot, 0)) {
+    slot = ashlar_index_before(m, home, m->size[slot], m->age[slot], m->addr[slot]);
   }
   return slot != -1 && m->size[slot] >= limit ? slot : -1;
 }

@@ -1,44 +1,48 @@
-/* reclaim.h - which cached segments go back to the device, and in which order (REQ-LADDER).
+/* reclaim.h - which cached memory goes back to the device, and in which order (REQ-LADDER).
  *
- * A segment can be released when it is one free block. Release order: large pool, then small pool; in a pool the
- * streams ascending by key; in a list the free-list order.
+ * An ordinary segment can be released when it is one free block; of a growable one, whole pages of free blocks can be
+ * unmapped. Release order: the default pool, large class first, then other pools in the order of their creation, small
+ * class first; in a class ordinary segments before growable ones; streams ascending by key; in a list the free-list
+ * order.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_CORE_RECLAIM_H
 #define ASHLAR_CORE_RECLAIM_H
 
-#include "core/block_table.h"
+#include "core/growable.h"
+#include "core/pool.h"
 #include "core/stream_table.h"
 #include "spec/reclaim.h"
 
-/* First whole free block in release order, -1: none. Linear in the free blocks it passes over. */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_STREAMS
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures REQ_LADDER_first: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
-    ensures REQ_LADDER_all_none: \result == -1 ==> nothing_to_release(*m);
-*/
-int32_t ashlar_reclaim_first(const struct ashlar_manager *m);
+/* Slots that are spare or were never used. O(1). */
+int32_t ashlar_reclaim_room(const struct ashlar_manager *m);
 
-/* First whole free block behind `slot`, a block whose stream is registered, in release order; -1: none. */
-/*@ requires \valid(m); REQUIRES_BLOCKS REQUIRES_STREAMS
-    requires slot: 0 <= slot < m->top && 0 <= m->list[slot] < ASHLAR_LISTS;
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures REQ_LADDER_next: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
-*/
-int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int32_t slot);
+/* The first block in release order that can be released, of the default pool (where `in_default` is not 0), of freeable
+   pools, and of `own`, 0: none; -1: there is none. Linear in the free blocks it passes over. */
+int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own);
 
-/* The next oversize block to release for a request that needs `bytes` (at least the split limit) in a list: the least
-   whole free block of at least `bytes`; where there is none, the greatest of at least `limit`. -1: none. */
-/*@ requires \valid(m); REQUIRES_BLOCKS
-    requires list: 0 <= list < ASHLAR_LISTS;
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures REQ_LADDER_oversize: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) &&
-      m->list[\result] == list && (bytes <= m->size[\result] || limit <= m->size[\result]);
-*/
-int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t list, uint64_t bytes,
-                                uint64_t limit);
+/* The same for one pool alone. */
+int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool);
+
+/* First whole free block of an ordinary segment behind `slot` (-1: of all) in the release order of the default pool; -1:
+   none. For those who compare with a recorded order. */
+int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot);
+
+/* The next oversize segment to release for a request that needs `bytes` (at least the split limit) of a list: the least
+   of at least `bytes`, where `first` is not 0 and there is one; else the greatest of at least `limit`. -1: none. */
+int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, uint64_t bytes,
+                                uint64_t limit, int first);
+
+/* Collection by age. Whether ages count: there is a threshold, and what it is compared with. */
+int ashlar_collect_counts(const struct ashlar_manager *m);
+
+/* A search in a pool and class is counted, while ages count. */
+void ashlar_collect_searched(struct ashlar_manager *m, int32_t home);
+
+/* Mean age, rounded up, of the whole free blocks of the default pool's large class; UINT64_MAX: there is none. */
+uint64_t ashlar_collect_mean(const struct ashlar_manager *m);
+
+/* First of those of ordinary segments, in release order, whose age is at least `cutoff`; -1: none. */
+int32_t ashlar_collect_next(const struct ashlar_manager *m, uint64_t cutoff);
 
 #endif

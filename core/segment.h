@@ -1,16 +1,14 @@
-/* segment.h - ordinary segments: one device allocation, which begins and ends its life as one block.
+/* segment.h - segments: what the device gave in one piece, or a range of addresses that is mapped in pages.
  *
- * Requirements: REQ-TILE, REQ-CANON, REQ-ACCOUNT.
+ * An ordinary segment begins and ends its life as one block. On its way back to the device it is held: in no list,
+ * counted nowhere, and nobody's, until the device has answered. Requirements: REQ-TILE, REQ-CANON, REQ-ACCOUNT,
+ * REQ-ATOMIC-leaving.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_CORE_SEGMENT_H
 #define ASHLAR_CORE_SEGMENT_H
 
-#include "core/block_table.h"
-#include "core/stats.h"
-
-// clang-format off
-#define ASSIGNS_SEGMENT ASSIGNS_BLOCKS, ASSIGNS_STATS, m->oversize_segments, m->segments_created
-// clang-format on
+#include "core/allocation.h"
+#include "spec/segment.h"
 
 /* Age of the next segment as free lists see it: its creation number in segment order, 0 in address order. */
 /*@ requires \valid(m);
@@ -20,40 +18,78 @@
 */
 uint64_t ashlar_segment_age(const struct ashlar_manager *m);
 
-/* A new segment as one allocated block (so that the request that caused it gets it first); its slot is returned.
-   Preconditions as ashlar_block_create. */
-/*@ requires \valid(m); REQUIRES_BLOCKS
-    requires spare: 0 < m->spare_count;
-    requires range: 0 < size && addr + size <= UINT64_MAX && addr % 512 == 0 && size % 512 == 0;
-    requires list: 0 <= list < ASHLAR_LISTS;
-    requires total: m->allocated_bytes + m->free_bytes + size <= UINT64_MAX;
-    requires ages: m->segments_created < UINT64_MAX;
-    requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
-      addr + size <= m->addr[j] || m->addr[j] + m->size[j] <= addr;
+/* Memory that the pool and class of a home got, or lost: `bytes` of reserved memory. */
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT;
-    ENSURES_BLOCKS
-    ensures new: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == addr &&
-      m->size[\result] == size && m->list[\result] == list && m->prev[\result] == -1 && m->next[\result] == -1;
+    assigns ASSIGNS_RESERVED;
+*/
+void ashlar_segment_reserved(struct ashlar_manager *m, int32_t home, uint64_t bytes);
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVED;
+*/
+void ashlar_segment_unreserved(struct ashlar_manager *m, int32_t home, uint64_t bytes);
+
+/* A new segment as one taken block, so that the request that caused it gets it first; its slot is returned. A growable
+   one has no memory yet. The range is apart from every block (the promise of the device). */
+/*@ requires \valid(m); REQUIRES_STATE
+    REQUIRES_NEW_SEGMENT(addr, size, home)
+    requires growable: growable <= 1;
+    requires counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments);
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, m->segments_created, ASSIGNS_SEGMENT_COUNTS;
+    ENSURES_STATE
+    ensures counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments);
+    ensures new: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN && m->addr[\result] == addr &&
+      m->size[\result] == size && m->home[\result] == home && m->growable[\result] == growable &&
+      m->prev[\result] == -1 && m->next[\result] == -1;
     ensures free: \old(*m).state[\result] == ASHLAR_UNUSED;
     ensures REQ_FRAME_create: others_kept(\old(*m), *m, \result);
-    ensures REQ_ACCOUNT_create: m->allocated_bytes == \old(m->allocated_bytes) + size;
+    ensures REQ_ACCOUNT_create: all_bytes(m->bytes) == \old(all_bytes(m->bytes)) + size;
     ensures spare: m->spare_count == \old(m->spare_count) - 1;
 */
-int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t list);
+int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t home,
+                              uint8_t growable);
 
-/* Forgets a segment that is one free block. */
-/*@ requires \valid(m); REQUIRES_BLOCKS
-    requires whole: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->prev[slot] == -1 && m->next[slot] == -1;
+/* An ordinary segment that is one free block leaves: a request holds it. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires whole: 0 <= slot < m->top && whole_free(*m, slot) && m->growable[slot] == 0;
+    requires request: 0 <= request < ASHLAR_REQUESTS;
     terminates \true; exits \false;
-    assigns ASSIGNS_SEGMENT;
-    ENSURES_BLOCKS
+    assigns ASSIGNS_STATE, ASSIGNS_RESERVED, m->oversize_segments, m->hold[slot], m->holder[slot];
+    ENSURES_STATE
+    ensures REQ_ATOMIC_leaving_held: m->state[slot] == ASHLAR_HELD && m->hold[slot] == ASHLAR_HOLD_LEAVING &&
+      m->holder[slot] == request;
+    ensures REQ_FRAME_leave: others_kept(\old(*m), *m, slot);
+*/
+void ashlar_segment_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
+
+/* A segment that was leaving is a cached segment again. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->prev[slot] == -1 && m->next[slot] == -1;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, ALL(entered);
+    ENSURES_STATE
+    ensures REQ_ATOMIC_error_cached: m->state[slot] == ASHLAR_FREE;
+    ensures REQ_FRAME_stay: others_kept(\old(*m), *m, slot);
+    ensures spare: m->spare_count == \old(m->spare_count);
+*/
+void ashlar_segment_stay(struct ashlar_manager *m, int32_t slot);
+
+/* Forgets a segment that is one held block. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->prev[slot] == -1 && m->next[slot] == -1;
+    requires counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments);
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_SEGMENT_COUNTS;
+    ENSURES_STATE
+    ensures counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments);
     ensures gone: m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_FRAME_destroy: others_kept(\old(*m), *m, slot);
-    ensures REQ_ACCOUNT_destroy: m->free_bytes == \old(m->free_bytes) - \old(m->size[slot]) &&
-      m->allocated_bytes == \old(m->allocated_bytes);
     ensures spare: m->spare_count == \old(m->spare_count) + 1;
 */
-void ashlar_segment_destroy(struct ashlar_manager *m, int32_t slot);
+void ashlar_segment_end(struct ashlar_manager *m, int32_t slot);
 
 #endif

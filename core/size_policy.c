@@ -112,7 +112,7 @@ uint64_t ashlar_round_size(uint64_t bytes, uint32_t d)
 
 int32_t ashlar_pool_class(uint64_t size)
 {
-  return size <= ASHLAR_SMALL_LIMIT ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+  return size <= ASHLAR_SMALL_LIMIT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
 }
 
 uint64_t ashlar_segment_size(uint64_t size, uint64_t large_segment)
@@ -134,7 +134,7 @@ int ashlar_may_serve(uint64_t want, uint64_t size, uint64_t limit, uint64_t slac
 int ashlar_should_split(int32_t pool, uint64_t whole, uint64_t want, uint64_t limit)
 {
   uint64_t rest = whole - want;
-  if (pool == ASHLAR_POOL_SMALL) {
+  if (pool == ASHLAR_CLASS_SMALL) {
     return rest >= ASHLAR_GRANULE;
   }
   return want < limit && rest > ASHLAR_SMALL_LIMIT;

@@ -58,7 +58,7 @@ uint64_t ashlar_round_size(uint64_t bytes, uint32_t d);
 /* Pool of a rounded size. */
 /*@ terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_POOL_class: \result == (size <= ASHLAR_SMALL_LIMIT ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE);
+    ensures REQ_POOL_class: \result == (size <= ASHLAR_SMALL_LIMIT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE);
 */
 int32_t ashlar_pool_class(uint64_t size);
 
@@ -86,7 +86,7 @@ int ashlar_may_serve(uint64_t want, uint64_t size, uint64_t limit, uint64_t slac
 
 /* 1 where the rest of a block of `whole` bytes behind a request of `want` bytes becomes a block of its own. */
 /*@ requires want <= whole;
-    requires pool == ASHLAR_POOL_SMALL || pool == ASHLAR_POOL_LARGE;
+    requires pool == ASHLAR_CLASS_SMALL || pool == ASHLAR_CLASS_LARGE;
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_SIZE_split: \result != 0 <==> splits_off(pool, whole, want, limit);

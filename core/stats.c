@@ -24,28 +24,122 @@ struct ashlar_counter ashlar_counter_decrease(struct ashlar_counter counter, uin
   return counter;
 }
 
-/*@ requires pool == ASHLAR_POOL_SMALL || pool == ASHLAR_POOL_LARGE;
+/*@ requires class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures \result == (pool == ASHLAR_POOL_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE);
+    ensures \result == (class == ASHLAR_CLASS_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE);
 */
-static int32_t column_of(int32_t pool)
+static int32_t column_of(int32_t class)
 {
-  return pool == ASHLAR_POOL_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE;
+  return class == ASHLAR_CLASS_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE;
 }
 
-void ashlar_stats_increase(struct ashlar_manager *m, int32_t kind, int32_t pool, uint64_t amount)
+void ashlar_stats_increase(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t amount)
 {
   int32_t all = kind * ASHLAR_STAT_COLUMNS;
-  int32_t one = all + column_of(pool);
+  int32_t one = all + column_of(class);
   m->stat[all] = ashlar_counter_increase(m->stat[all], amount);
   m->stat[one] = ashlar_counter_increase(m->stat[one], amount);
 }
 
-void ashlar_stats_decrease(struct ashlar_manager *m, int32_t kind, int32_t pool, uint64_t amount)
+void ashlar_stats_decrease(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t amount)
 {
   int32_t all = kind * ASHLAR_STAT_COLUMNS;
-  int32_t one = all + column_of(pool);
+  int32_t one = all + column_of(class);
   m->stat[all] = ashlar_counter_decrease(m->stat[all], amount);
   m->stat[one] = ashlar_counter_decrease(m->stat[one], amount);
+}
+
+void ashlar_stats_change(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t before,
+                         uint64_t now)
+{
+  if (now >= before) {
+    ashlar_stats_increase(m, kind, class, now - before);
+  } else {
+    ashlar_stats_decrease(m, kind, class, before - now);
+  }
+}
+
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result.current == counter.current && \result.peak == counter.current &&
+      \result.allocated == counter.allocated && \result.freed == counter.freed;
+*/
+static struct ashlar_counter peak_anew(struct ashlar_counter counter)
+{
+  counter.peak = counter.current;
+  return counter;
+}
+
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result.current == counter.current && \result.peak == counter.peak && \result.allocated == 0 &&
+      \result.freed == 0;
+*/
+static struct ashlar_counter totals_anew(struct ashlar_counter counter)
+{
+  counter.allocated = 0;
+  counter.freed = 0;
+  return counter;
+}
+
+void ashlar_stats_reset_peaks(struct ashlar_manager *m)
+{
+  int32_t k = 0;
+  int32_t pool = 0;
+  /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
+      loop invariant done: \forall integer j; 0 <= j < k ==>
+        m->stat[j].peak == m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==>
+        m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop assigns k, ASSIGNS_STATS;
+      loop variant ASHLAR_STATS - k;
+  */
+  while (k < ASHLAR_STATS) {
+    m->stat[k] = peak_anew(m->stat[k]);
+    k++;
+  }
+  m->oversize_allocations = peak_anew(m->oversize_allocations);
+  m->oversize_segments = peak_anew(m->oversize_segments);
+  /*@ loop invariant pool: 0 <= pool <= ASHLAR_POOL_NUMBERS;
+      loop assigns pool, m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1];
+      loop variant ASHLAR_POOL_NUMBERS - pool;
+  */
+  while (pool < ASHLAR_POOL_NUMBERS) {
+    m->pool_reserved[pool] = peak_anew(m->pool_reserved[pool]);
+    pool++;
+  }
+}
+
+void ashlar_stats_reset_totals(struct ashlar_manager *m)
+{
+  int32_t k = 0;
+  int32_t pool = 0;
+  /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
+      loop invariant done: \forall integer j; 0 <= j < k ==>
+        m->stat[j].allocated == 0 && m->stat[j].freed == 0 && m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==>
+        m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop assigns k, ASSIGNS_STATS;
+      loop variant ASHLAR_STATS - k;
+  */
+  while (k < ASHLAR_STATS) {
+    m->stat[k] = totals_anew(m->stat[k]);
+    k++;
+  }
+  m->oversize_allocations = totals_anew(m->oversize_allocations);
+  m->oversize_segments = totals_anew(m->oversize_segments);
+  /*@ loop invariant pool: 0 <= pool <= ASHLAR_POOL_NUMBERS;
+      loop assigns pool, m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1];
+      loop variant ASHLAR_POOL_NUMBERS - pool;
+  */
+  while (pool < ASHLAR_POOL_NUMBERS) {
+    m->pool_reserved[pool] = totals_anew(m->pool_reserved[pool]);
+    pool++;
+  }
+  m->alloc_retries = 0;
+  m->ooms = 0;
+  m->sync_all_streams = 0;
+  m->device_allocs = 0;
+  m->device_frees = 0;
 }

@@ -21,19 +21,50 @@
 */
 uint64_t ashlar_saturating_sum(uint64_t a, uint64_t b);
 
-/* Adds to, or takes from, a counter of a kind (ASHLAR_STAT_…) for all blocks and for one pool. O(1). */
+/* Adds to, or takes from, a counter of a kind (ASHLAR_STAT_…) for all blocks and for one class. O(1). */
 /*@ requires \valid(m);
-    requires kind: 0 <= kind < ASHLAR_STAT_KINDS && (pool == ASHLAR_POOL_SMALL || pool == ASHLAR_POOL_LARGE);
+    requires kind: 0 <= kind < ASHLAR_STAT_KINDS && (class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE);
     terminates \true; exits \false;
     assigns ASSIGNS_STATS;
 */
-void ashlar_stats_increase(struct ashlar_manager *m, int32_t kind, int32_t pool, uint64_t amount);
+void ashlar_stats_increase(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t amount);
 /*@ requires \valid(m);
-    requires kind: 0 <= kind < ASHLAR_STAT_KINDS && (pool == ASHLAR_POOL_SMALL || pool == ASHLAR_POOL_LARGE);
+    requires kind: 0 <= kind < ASHLAR_STAT_KINDS && (class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE);
     terminates \true; exits \false;
     assigns ASSIGNS_STATS;
 */
-void ashlar_stats_decrease(struct ashlar_manager *m, int32_t kind, int32_t pool, uint64_t amount);
+void ashlar_stats_decrease(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t amount);
+
+/* Replaces `before` by `now` in such a counter: one movement, so that peaks and totals see what a user sees and not the
+   steps in between. */
+/*@ requires \valid(m);
+    requires kind: 0 <= kind < ASHLAR_STAT_KINDS && (class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATS;
+*/
+void ashlar_stats_change(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t before,
+                         uint64_t now);
+
+/* Peaks go on from the current values; totals begin anew. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATS, m->oversize_allocations, m->oversize_segments,
+      m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1];
+    ensures REQ_ACCOUNT_reset_peaks: \forall integer k; 0 <= k < ASHLAR_STATS ==>
+      m->stat[k].peak == m->stat[k].current == \old(m->stat[k].current);
+*/
+void ashlar_stats_reset_peaks(struct ashlar_manager *m);
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATS, m->oversize_allocations, m->oversize_segments,
+      m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1], m->alloc_retries, m->ooms, m->sync_all_streams,
+      m->device_allocs, m->device_frees;
+    ensures REQ_ACCOUNT_reset_totals: \forall integer k; 0 <= k < ASHLAR_STATS ==>
+      m->stat[k].allocated == 0 && m->stat[k].freed == 0 && m->stat[k].current == \old(m->stat[k].current);
+    ensures REQ_ACCOUNT_calls_reset: m->alloc_retries == 0 && m->ooms == 0 && m->sync_all_streams == 0 &&
+      m->device_allocs == 0 && m->device_frees == 0;
+*/
+void ashlar_stats_reset_totals(struct ashlar_manager *m);
 
 /* The same for a counter on its own: the new value is returned. */
 /*@ terminates \true; exits \false;

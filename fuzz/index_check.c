@@ -290,7 +290,7 @@ void fuzz_check_index(const struct fuzz_index *index, struct fuzz_input *in)
     }
     fuzz_operations++;
   }
-  for (int32_t pool = 0; pool < ASHLAR_POOLS; pool++) {
+  for (int32_t pool = 0; pool < ASHLAR_CLASSES; pool++) {
     for (int32_t stream = 0; stream < STREAMS_USED; stream++) {
       walk(&run, pool * ASHLAR_STREAMS + stream);
     }

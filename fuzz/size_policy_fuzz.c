@@ -67,7 +67,7 @@ static FUZZ_ORACLE bool expected_serves(uint64_t want, uint64_t size, uint64_t l
 
 static FUZZ_ORACLE bool expected_split(int32_t pool, uint64_t size, uint64_t want, uint64_t limit)
 {
-  return pool == ASHLAR_POOL_SMALL ? (wide)want + GRANULE <= size
+  return pool == ASHLAR_CLASS_SMALL ? (wide)want + GRANULE <= size
                                    : want < limit && (wide)want + MEBIBYTE < size;
 }
 
@@ -131,7 +131,7 @@ static void check_pool(struct fuzz_input *in)
   const uint64_t size = draw_size(in);
   const int32_t pool = ashlar_pool_class(size);
   FUZZ_SAY("pool_class(%" PRIu64 "): %" PRId32, size, pool);
-  FUZZ_CHECK(pool == (size > MEBIBYTE ? ASHLAR_POOL_LARGE : ASHLAR_POOL_SMALL), "pool %" PRId32,
+  FUZZ_CHECK(pool == (size > MEBIBYTE ? ASHLAR_CLASS_LARGE : ASHLAR_CLASS_SMALL), "pool %" PRId32,
              pool);
 }
 
@@ -176,7 +176,7 @@ static void check_split(struct fuzz_input *in)
   const uint64_t want = one < two ? one : two;
   const uint64_t size = one < two ? two : one;
   const uint64_t limit = draw_near(in, want);
-  const int32_t pool = fuzz_below(in, 2) == 0 ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+  const int32_t pool = fuzz_below(in, 2) == 0 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
   const int split = ashlar_should_split(pool, size, want, limit);
   FUZZ_SAY("should_split(%" PRId32 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "): %d", pool, size, want,
            limit, split);

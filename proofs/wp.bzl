@@ -63,18 +63,16 @@ _wp_test = rule(
     test = True,
 )
 
-def wp_test(name, srcs, hdrs, functions, small = True, prover_timeout = 60, options = [], timeout = "long"):
+def wp_test(name, srcs, hdrs, functions, prover_timeout = 60, options = [], timeout = "long"):
     """Proves every function of srcs, and the lemmas that they see.
 
-    Makes two tests: `name` at the built capacity with smoke tests, and `name`_small at SMALL_SLOTS. Where `small` is
-    False the second runs only when asked for by name, to save time.
+    Makes two tests: `name` at the built capacity with smoke tests, and `name`_small at SMALL_SLOTS.
 
     Args:
       name: the module, as in proofs/goals.txt.
       srcs: C files to prove.
       hdrs: every project header that they include, directly or not, or filegroups of headers.
       functions: every function that has a body in srcs; a missing or a further one fails the test.
-      small: whether `name`_small runs with all tests.
       prover_timeout: seconds for each prover and goal.
       options: further frama-c options.
       timeout: Bazel's timeout of the test.
@@ -91,7 +89,7 @@ def wp_test(name, srcs, hdrs, functions, small = True, prover_timeout = 60, opti
             prover_timeout = prover_timeout,
             options = options,
             timeout = timeout,
-            tags = ["cpu:2", "wp"] + (["manual"] if slots and not small else []),
+            tags = ["cpu:2", "wp"],
         )
 
 def wp_negative_test(name, srcs, hdrs, functions, file, old, new, expect, prover_timeout = 5, timeout = "moderate"):

@@ -28,7 +28,7 @@
 */
 // clang-format off
 #define MANAGER_INVARIANT(K) BLOCK_TABLE_INVARIANT(K) \
-  MAP_INVARIANT(K, -1) K streams: streams_in_range(*m); K stream_order: streams_sorted(*m); \
+  MAP_INVARIANT(K, -1) K streams: streams_in_range(m->stream_count, m->stream_order); K stream_order: streams_sorted(m->stream_count, m->stream_key, m->stream_order); \
   K settings: valid_config(m->config); K request: request_valid(*m);
 #define REQUIRES_MANAGER MANAGER_INVARIANT(requires)
 #define ENSURES_MANAGER MANAGER_INVARIANT(ensures)

@@ -25,25 +25,25 @@
   predicate indexed(struct ashlar_manager m, integer i) = 0 <= m.place[i] < m.free_count;
 
   // `order` is a permutation of the slots in use and `place` its inverse
-  predicate index_bijective(struct ashlar_manager m) =
-    0 <= m.free_count <= m.top && 0 <= m.top <= ASHLAR_SLOTS &&
-    (\forall integer k; 0 <= k < m.top ==> 0 <= m.order[k] < m.top && m.place[m.order[k]] == k) &&
-    (\forall integer i; 0 <= i < m.top ==> 0 <= m.place[i] < m.top && m.order[m.place[i]] == i);
+  predicate index_bijective(integer free_count, integer top, int32_t order[ASHLAR_SLOTS],
+    int32_t place[ASHLAR_SLOTS]) =
+    0 <= free_count <= top && 0 <= top <= ASHLAR_SLOTS &&
+    (\forall integer k; 0 <= k < top ==> 0 <= order[k] < top && place[order[k]] == k) &&
+    (\forall integer i; 0 <= i < top ==> 0 <= place[i] < top && order[place[i]] == i);
 
-  // over arrays, as the folds of the block table are: writes to other fields leave it the same by syntax
-  predicate sorted_by_key(int32_t order[ASHLAR_SLOTS], int32_t list[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS],
-                          uint64_t age[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS], integer count) =
-    \forall integer j; 0 <= j < count ==> \forall integer k; j < k < count ==>
+  predicate index_sorted(integer free_count, int32_t order[ASHLAR_SLOTS], int32_t list[ASHLAR_SLOTS],
+    uint64_t size[ASHLAR_SLOTS], uint64_t age[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS]) =
+    \forall integer j; 0 <= j < free_count ==> \forall integer k; j < k < free_count ==>
       key_less(list[order[j]], size[order[j]], age[order[j]], addr[order[j]],
                list[order[k]], size[order[k]], age[order[k]], addr[order[k]]);
-  predicate index_sorted(struct ashlar_manager m) =
-    sorted_by_key(m.order, m.list, m.size, m.age, m.addr, m.free_count);
 */
 
 /* One clause for each conjunct: each goal stays small, and a failure has a name. */
 // clang-format off
-#define REQUIRES_INDEX requires bijective: index_bijective(*m); requires sorted: index_sorted(*m);
-#define ENSURES_INDEX ensures bijective: index_bijective(*m); ensures sorted: index_sorted(*m);
+#define INDEX_INVARIANT(K) K bijective: index_bijective(m->free_count, m->top, m->order, m->place); \
+  K sorted: index_sorted(m->free_count, m->order, m->list, m->size, m->age, m->addr);
+#define REQUIRES_INDEX INDEX_INVARIANT(requires)
+#define ENSURES_INDEX INDEX_INVARIANT(ensures)
 #define ASSIGNS_INDEX m->free_count, m->order[0 .. ASHLAR_SLOTS - 1], m->place[0 .. ASHLAR_SLOTS - 1]
 // clang-format on
 #endif

@@ -9,7 +9,7 @@
   // no list of a stream that the table lists holds a segment that could be released
   predicate nothing_to_release(struct ashlar_manager m) =
     \forall integer i; 0 <= i < m.top ==> whole_free(m, i) ==> \forall integer k; 0 <= k < m.stream_count ==>
-      m.list[i] != ASHLAR_POOL_LARGE * ASHLAR_STREAMS + m.stream_order[k] &&
-      m.list[i] != ASHLAR_POOL_SMALL * ASHLAR_STREAMS + m.stream_order[k];
+      m.list[i] != ASHLAR_CLASS_LARGE * ASHLAR_STREAMS + m.stream_order[k] &&
+      m.list[i] != ASHLAR_CLASS_SMALL * ASHLAR_STREAMS + m.stream_order[k];
 */
 #endif

@@ -28,7 +28,7 @@ static int32_t slots_left(const struct ashlar_manager *m)
 static void fill(struct fixture *f, int32_t left, uint64_t address)
 {
   while (slots_left(f->m) > left) {
-    if (ashlar_segment_add(f->m, address, 512, ASHLAR_POOL_SMALL, 1).status != ASHLAR_OK) {
+    if (ashlar_segment_add(f->m, address, 512, ASHLAR_CLASS_SMALL, 1).status != ASHLAR_OK) {
       fail_msg("%d slots are left", (int)slots_left(f->m));
     }
     address += 1024;
@@ -109,7 +109,7 @@ static void the_last_slots_serve_a_request(void **state)
     assert_int_equal(ashlar_segment_remove(f->m, slot), expected);
   }
   assert_int_equal(slots_left(f->m), ASHLAR_SLOTS);
-  assert_int_equal(f->m->free_bytes, 0);
+  assert_int_equal(f->m->bytes[ASHLAR_FREE], 0);
   check_whole(f->m);
 }
 

@@ -394,7 +394,7 @@ static void add_or_remove(struct run *r)
     device->used -= whole ? view.size : 0;
   } else if (size <= device->capacity - device->used) {
     const struct ashlar_placement made = ashlar_segment_add(
-        r->f->m, device->next, size, (int32_t)below(r, ASHLAR_POOLS), (int32_t)below(r, STREAMS));
+        r->f->m, device->next, size, (int32_t)below(r, ASHLAR_CLASSES), (int32_t)below(r, STREAMS));
     if (made.status == ASHLAR_ERROR_CAPACITY) {
       assert_int_equal(slots_left(r->f->m), 0);
       capacity_errors++;
@@ -455,7 +455,7 @@ static void must_be_canonical(struct run *r)
   }
   check_whole(m);
   assert_int_equal(m->free_count, current(r->f, ASHLAR_STAT_SEGMENT, ASHLAR_STAT_ALL));
-  assert_int_equal(m->free_bytes, r->f->device.used);
+  assert_int_equal(m->bytes[ASHLAR_FREE], r->f->device.used);
   empty_cache(r);
   assert_int_equal(m->free_count, 0);
   assert_int_equal(r->f->device.used, 0);

@@ -238,9 +238,9 @@ static void bytes_are_counted_in_64_bits(void **state)
 {
   struct fixture *f = *state;
   const uint64_t size = UINT64_MAX - 2 * MIB + 1;
-  const int32_t huge = must_add(f, 0, size, ASHLAR_POOL_LARGE, 1);
+  const int32_t huge = must_add(f, 0, size, ASHLAR_CLASS_LARGE, 1);
   check_whole(f->m);
-  assert_int_equal(f->m->free_bytes, size);
+  assert_int_equal(f->m->bytes[ASHLAR_FREE], size);
   remember(f);
   assert_int_equal(ashlar_segment_add(f->m, size, 2 * MIB, 0, 0).status, ASHLAR_ERROR_RANGE);
   assert_int_equal(ashlar_segment_add(f->m, 0, 2 * MIB, 0, 0).status, ASHLAR_ERROR_CAPACITY);
@@ -322,19 +322,19 @@ static void segment_add_refuses(void **state)
     int32_t stream;
     enum ashlar_status status;
   } rows[] = {
-      {SEGMENT, MIB, ASHLAR_POOL_SMALL, -1, ASHLAR_ERROR_STREAM},
-      {SEGMENT, MIB, ASHLAR_POOL_SMALL, 2, ASHLAR_ERROR_STREAM},
+      {SEGMENT, MIB, ASHLAR_CLASS_SMALL, -1, ASHLAR_ERROR_STREAM},
+      {SEGMENT, MIB, ASHLAR_CLASS_SMALL, 2, ASHLAR_ERROR_STREAM},
       {SEGMENT, MIB, -1, 0, ASHLAR_ERROR_RANGE},
-      {SEGMENT, MIB, ASHLAR_POOLS, 0, ASHLAR_ERROR_RANGE},
-      {SEGMENT, 0, ASHLAR_POOL_SMALL, 0, ASHLAR_ERROR_RANGE},
-      {SEGMENT, MIB + 1, ASHLAR_POOL_SMALL, 0, ASHLAR_ERROR_RANGE},
-      {SEGMENT, UINT64_MAX, ASHLAR_POOL_SMALL, 0, ASHLAR_ERROR_RANGE},
-      {SEGMENT + 1, MIB, ASHLAR_POOL_SMALL, 0, ASHLAR_ERROR_RANGE},
-      {SEGMENT + 256, MIB, ASHLAR_POOL_SMALL, 0, ASHLAR_ERROR_RANGE},
-      {ADDRESS_END, 512, ASHLAR_POOL_SMALL, 0, ASHLAR_ERROR_RANGE},
-      {ADDRESS_END - 512, 1024, ASHLAR_POOL_SMALL, 0, ASHLAR_ERROR_RANGE},
-      {ADDRESS_END - 512, 512, ASHLAR_POOL_SMALL, 0, ASHLAR_OK},
-      {0, 512, ASHLAR_POOL_LARGE, 1, ASHLAR_OK},
+      {SEGMENT, MIB, ASHLAR_CLASSES, 0, ASHLAR_ERROR_RANGE},
+      {SEGMENT, 0, ASHLAR_CLASS_SMALL, 0, ASHLAR_ERROR_RANGE},
+      {SEGMENT, MIB + 1, ASHLAR_CLASS_SMALL, 0, ASHLAR_ERROR_RANGE},
+      {SEGMENT, UINT64_MAX, ASHLAR_CLASS_SMALL, 0, ASHLAR_ERROR_RANGE},
+      {SEGMENT + 1, MIB, ASHLAR_CLASS_SMALL, 0, ASHLAR_ERROR_RANGE},
+      {SEGMENT + 256, MIB, ASHLAR_CLASS_SMALL, 0, ASHLAR_ERROR_RANGE},
+      {ADDRESS_END, 512, ASHLAR_CLASS_SMALL, 0, ASHLAR_ERROR_RANGE},
+      {ADDRESS_END - 512, 1024, ASHLAR_CLASS_SMALL, 0, ASHLAR_ERROR_RANGE},
+      {ADDRESS_END - 512, 512, ASHLAR_CLASS_SMALL, 0, ASHLAR_OK},
+      {0, 512, ASHLAR_CLASS_LARGE, 1, ASHLAR_OK},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct ashlar_placement made;
@@ -383,7 +383,7 @@ static void segment_remove_refuses(void **state)
   must_be_unchanged(f);
   assert_int_equal(ashlar_segment_remove(f->m, first.slot), ASHLAR_OK);
   check_whole(f->m);
-  assert_int_equal(f->m->free_bytes, 0);
+  assert_int_equal(f->m->bytes[ASHLAR_FREE], 0);
   assert_int_equal(ashlar_segment_remove(f->m, first.slot), ASHLAR_ERROR_SLOT);
 }
 
@@ -392,7 +392,7 @@ static void segment_remove_refuses(void **state)
 static void allocate_at_refuses(void **state)
 {
   struct fixture *f = *state;
-  const int32_t slot = must_add(f, SEGMENT, MIB, ASHLAR_POOL_SMALL, 0);
+  const int32_t slot = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
   const int32_t used = ashlar_allocate_at(f->m, slot, SEGMENT, 512, 1).slot;
   const int32_t room = ashlar_block(f->m, used).next;
   const uint64_t begin = SEGMENT + 512;
@@ -435,7 +435,7 @@ static void allocate_at_refuses(void **state)
 static void resize_refuses(void **state)
 {
   struct fixture *f = *state;
-  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_POOL_SMALL, 0);
+  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
   const int32_t first = ashlar_allocate_at(f->m, whole, SEGMENT, 2048, 1500).slot;
   const int32_t hole = ashlar_block(f->m, first).next;
   const int32_t last = ashlar_allocate_at(f->m, hole, SEGMENT + MIB - 512, 512, 512).slot;
@@ -509,7 +509,7 @@ static void looking_changes_nothing(void **state)
   assert_int_equal(view.age, 0);
   assert_int_equal(view.prev, -1);
   assert_int_equal(ashlar_block(f->m, view.next).prev, step.slot);
-  assert_int_equal(view.pool, ASHLAR_POOL_SMALL);
+  assert_int_equal(view.pool, ASHLAR_CLASS_SMALL);
   assert_int_equal(view.stream, 1);
   assert_int_equal(view.generation, step.generation);
   for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {

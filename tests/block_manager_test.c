@@ -85,7 +85,7 @@ static void best_fit_takes_the_smallest(void **state)
   static const uint64_t sizes[] = {8 * MIB, 3 * MIB, 5 * MIB, 4 * MIB};
   struct ashlar_step step;
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-    (void)must_add(f, SEGMENT + i * 64 * MIB, sizes[i], ASHLAR_POOL_LARGE, 0);
+    (void)must_add(f, SEGMENT + i * 64 * MIB, sizes[i], ASHLAR_CLASS_LARGE, 0);
   }
   step = must_allocate(f, 4 * MIB - 512, 0);
   assert_int_equal(step.address, SEGMENT + 192 * MIB);
@@ -192,7 +192,7 @@ static void ladder_releases_one_oversize_block(void **state)
                                         {ASHLAR_STEP_ALLOCATE, false, 0, 66 * MIB}};
   struct ashlar_step made[4];
   fixture_restart(f, split_limit(32 * MIB), 2, 340 * MIB);
-  (void)must_add(f, SEGMENT, 66 * MIB, ASHLAR_POOL_LARGE, 1); /* of another stream */
+  (void)must_add(f, SEGMENT, 66 * MIB, ASHLAR_CLASS_LARGE, 1); /* of another stream */
   for (int i = 0; i < 4; i++) {
     made[i] = must_allocate(f, sizes[i], 0);
   }
@@ -301,10 +301,10 @@ static void abandoned_requests(void **state)
     struct ashlar_step step;
     int32_t kept = -1;
     fixture_restart(f, ashlar_default_config(), 1, UINT64_MAX);
-    kept = must_add(f, SEGMENT, MIB, ASHLAR_POOL_SMALL, 0);
+    kept = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
     kept = ashlar_allocate_at(f->m, kept, SEGMENT + 512, 512, 5).slot;
-    (void)must_add(f, SEGMENT + 64 * MIB, 20 * MIB, ASHLAR_POOL_LARGE, 0);
-    (void)must_add(f, SEGMENT + 96 * MIB, 2 * MIB, ASHLAR_POOL_SMALL, 0);
+    (void)must_add(f, SEGMENT + 64 * MIB, 20 * MIB, ASHLAR_CLASS_LARGE, 0);
+    (void)must_add(f, SEGMENT + 96 * MIB, 2 * MIB, ASHLAR_CLASS_SMALL, 0);
     step = ashlar_allocate_begin(f->m, 30 * MIB, 0);
     for (uint32_t i = 0; i < steps; i++) {
       step = ashlar_resume(f->m, ASHLAR_OUTCOME_REFUSED, 0);
@@ -335,9 +335,9 @@ static void release_order(void **state)
     int32_t stream;
   } rows[] = {
       /* in the order in which they must be released */
-      {4, 9, ASHLAR_POOL_LARGE, 1},  {6, 3, ASHLAR_POOL_LARGE, 1},  {6, 5, ASHLAR_POOL_LARGE, 1},
-      {2, 11, ASHLAR_POOL_LARGE, 2}, {1, 12, ASHLAR_POOL_LARGE, 0}, {2, 1, ASHLAR_POOL_SMALL, 1},
-      {2, 0, ASHLAR_POOL_SMALL, 2},  {1, 6, ASHLAR_POOL_SMALL, 0},  {2, 2, ASHLAR_POOL_SMALL, 0}};
+      {4, 9, ASHLAR_CLASS_LARGE, 1},  {6, 3, ASHLAR_CLASS_LARGE, 1},  {6, 5, ASHLAR_CLASS_LARGE, 1},
+      {2, 11, ASHLAR_CLASS_LARGE, 2}, {1, 12, ASHLAR_CLASS_LARGE, 0}, {2, 1, ASHLAR_CLASS_SMALL, 1},
+      {2, 0, ASHLAR_CLASS_SMALL, 2},  {1, 6, ASHLAR_CLASS_SMALL, 0},  {2, 2, ASHLAR_CLASS_SMALL, 0}};
   enum { ROWS = sizeof rows / sizeof rows[0] };
   int32_t next = -1;
   fixture_restart(f, ashlar_default_config(), 0, UINT64_MAX);
@@ -350,7 +350,7 @@ static void release_order(void **state)
                    rows[k].stream);
   }
   /* a segment in use, which is passed over */
-  (void)ashlar_allocate_at(f->m, must_add(f, SEGMENT / 2, 3 * MIB, ASHLAR_POOL_LARGE, 1),
+  (void)ashlar_allocate_at(f->m, must_add(f, SEGMENT / 2, 3 * MIB, ASHLAR_CLASS_LARGE, 1),
                            SEGMENT / 2 + MIB, MIB, MIB);
   f->device.used = 64 * MIB;
   for (int i = 0; i < ROWS; i++) {
@@ -395,7 +395,7 @@ static void allocate_at_places(void **state)
     struct ashlar_placement made;
     int32_t slot = -1;
     fixture_restart(f, ashlar_default_config(), 2, UINT64_MAX);
-    slot = must_add(f, SEGMENT, MIB, ASHLAR_POOL_LARGE, 1);
+    slot = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_LARGE, 1);
     made = ashlar_allocate_at(f->m, slot, SEGMENT + rows[i].from, rows[i].size, 300);
     assert_int_equal(made.status, ASHLAR_OK);
     check_whole(f->m);
@@ -418,7 +418,7 @@ static void resize_moves_the_end(void **state)
 {
   struct fixture *f = *state;
   static const uint64_t sizes[] = {4096, 512, MIB, 1536, 1536, 1024, MIB - 512, 512};
-  const int32_t slot = must_add(f, SEGMENT, MIB, ASHLAR_POOL_SMALL, 0);
+  const int32_t slot = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
   const int32_t block = ashlar_allocate_at(f->m, slot, SEGMENT, 2048, 100).slot;
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     const uint32_t generation = ashlar_block(f->m, block).generation;
@@ -441,7 +441,7 @@ static void resize_counts_oversize_blocks(void **state)
                                    20 * MIB - 512, 20 * MIB, 20 * MIB - 512};
   int32_t block = -1;
   fixture_restart(f, split_limit(20 * MIB), 1, UINT64_MAX);
-  block = must_add(f, SEGMENT, 64 * MIB, ASHLAR_POOL_LARGE, 0);
+  block = must_add(f, SEGMENT, 64 * MIB, ASHLAR_CLASS_LARGE, 0);
   block = ashlar_allocate_at(f->m, block, SEGMENT, 18 * MIB, 1).slot;
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     assert_int_equal(f->m->oversize_allocations.current, sizes[i] >= 20 * MIB ? 1 : 0);
@@ -485,7 +485,7 @@ static void handles_are_never_reused(void **state)
 static void handles_of_placed_blocks(void **state)
 {
   struct fixture *f = *state;
-  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_POOL_SMALL, 0);
+  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
   const int32_t first = ashlar_allocate_at(f->m, whole, SEGMENT, 512, 1).slot;
   const int32_t rest = ashlar_block(f->m, first).next;
   const int32_t second = ashlar_allocate_at(f->m, rest, SEGMENT + 512, 512, 1).slot;
@@ -502,7 +502,7 @@ static void handles_of_placed_blocks(void **state)
 static void handles_of_placed_rests(void **state)
 {
   struct fixture *f = *state;
-  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_POOL_SMALL, 0);
+  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
   const int32_t first = ashlar_allocate_at(f->m, whole, SEGMENT, 1024, 1).slot;
   const int32_t second =
       ashlar_allocate_at(f->m, ashlar_block(f->m, first).next, SEGMENT + 1024, 512, 1).slot;
@@ -542,10 +542,10 @@ static void all_freed_is_canonical(void **state)
       made[k] = made[i - 1];
     }
     check_whole(f->m);
-    assert_int_equal(f->m->allocated_bytes, 0);
+    assert_int_equal(f->m->bytes[ASHLAR_ALLOCATED], 0);
     assert_int_equal(f->m->free_count, current(f, ASHLAR_STAT_SEGMENT, ASHLAR_STAT_ALL));
     assert_int_equal(current(f, ASHLAR_STAT_INACTIVE_SPLIT, ASHLAR_STAT_ALL), 0);
-    assert_int_equal(f->device.used, f->m->free_bytes);
+    assert_int_equal(f->device.used, f->m->bytes[ASHLAR_FREE]);
   }
   assert_int_equal(ashlar_pretend_empty(f->m, &f->device), f->device.allocations);
   assert_int_equal(f->device.used, 0);

@@ -47,7 +47,7 @@ static int32_t create(struct ashlar_manager *m, uint64_t addr, uint64_t units)
 {
   int32_t slot = -1;
   assert_int_not_equal(ashlar_block_reserve(m, 4), 0);
-  slot = ashlar_block_create(m, addr, units * UNIT, LIST, 7);
+  slot = ashlar_block_create(m, addr, units * UNIT, LIST, 7, 0);
   check(m);
   return slot;
 }
@@ -68,7 +68,7 @@ static void reserve_grows_to_the_capacity(void **state)
   assert_int_not_equal(ashlar_block_reserve(m, ASHLAR_SLOTS), 0);
   assert_int_equal(m->spare_count, ASHLAR_SLOTS);
   check(m);
-  (void)ashlar_block_create(m, BASE, UNIT, LIST, 0);
+  (void)ashlar_block_create(m, BASE, UNIT, LIST, 0, 0);
   assert_int_equal(ashlar_block_reserve(m, ASHLAR_SLOTS), 0);
   assert_int_not_equal(ashlar_block_reserve(m, ASHLAR_SLOTS - 1), 0);
   assert_int_equal(m->spare_count, ASHLAR_SLOTS - 1);
@@ -87,19 +87,19 @@ static void create_and_destroy(void **state)
   assert_int_equal(m->requested[slot], 0);
   assert_int_equal(m->prev[slot], -1);
   assert_int_equal(m->next[slot], -1);
-  assert_int_equal(m->allocated_bytes, 10 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 10 * UNIT);
   assert_int_equal(m->spare_count, 3);
   m->requested[slot] = 99;
   ashlar_block_destroy(m, slot);
   check(m);
   assert_int_equal(m->state[slot], ASHLAR_UNUSED);
-  assert_int_equal(m->allocated_bytes, 0);
+  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 0);
   assert_int_equal(m->spare_count, 4);
   assert_int_equal(create(m, BASE, 3), slot);
   assert_int_equal(m->requested[slot], 0); /* nothing of the block before */
 }
 
-/* Covers REQ-ACCOUNT-bytes, REQ-FREE-handle. */
+/* Covers REQ-ACCOUNT-bytes. */
 static void put_and_take(void **state)
 {
   struct ashlar_manager *m = *state;
@@ -107,13 +107,13 @@ static void put_and_take(void **state)
   ashlar_block_put(m, slot);
   check(m);
   assert_int_equal(m->state[slot], ASHLAR_FREE);
-  assert_int_equal(m->free_bytes, 10 * UNIT);
-  assert_int_equal(m->allocated_bytes, 0);
+  assert_int_equal(m->bytes[ASHLAR_FREE], 10 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 0);
   ashlar_block_take(m, slot);
   check(m);
   assert_int_equal(m->state[slot], ASHLAR_ALLOCATED);
-  assert_int_equal(m->free_bytes, 0);
-  assert_int_equal(m->allocated_bytes, 10 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_FREE], 0);
+  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 10 * UNIT);
 }
 
 /* Covers REQ-SIZE-front, REQ-STREAM-inherited. */
@@ -149,7 +149,7 @@ static void cut_and_join(void **state)
   check(m);
   assert_int_equal(m->size[first], 10 * UNIT);
   assert_int_equal(m->next[first], -1);
-  assert_int_equal(m->allocated_bytes, 10 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 10 * UNIT);
   assert_int_equal(m->spare_count, 3);
 }
 
@@ -165,7 +165,7 @@ static void release_coalesces(void **state)
     const uint8_t after = kinds[pair % 3];
     const uint64_t begin = before == ASHLAR_UNUSED ? 0 : 2;
     const uint64_t end = begin + 3;
-    const uint64_t bytes = m->allocated_bytes;
+    const uint64_t bytes = m->bytes[ASHLAR_ALLOCATED];
     const int32_t first = create(m, addr, end + (after == ASHLAR_UNUSED ? 0 : 4));
     int32_t slot = first;
     int32_t result = -1;
@@ -183,7 +183,7 @@ static void release_coalesces(void **state)
     }
     check(m);
     m->requested[slot] = 1000 + (uint64_t)pair;
-    result = ashlar_block_release(m, slot);
+    result = ashlar_block_release(m, slot, ASHLAR_FREE);
     check(m);
     assert_int_equal(m->state[result], ASHLAR_FREE);
     assert_int_equal(m->addr[result], addr + (before == ASHLAR_FREE ? 0 : begin * UNIT));
@@ -193,10 +193,81 @@ static void release_coalesces(void **state)
     assert_int_equal(m->next[result] == -1, after != ASHLAR_ALLOCATED);
     assert_int_equal(m->requested[result], 1000 + pair); /* the last request, as recorded */
     assert_int_equal(m->list[result], LIST);
-    assert_int_equal(m->allocated_bytes, bytes + (before == ASHLAR_ALLOCATED ? 2 * UNIT : 0) +
-                                             (after == ASHLAR_ALLOCATED ? 4 * UNIT : 0));
+    assert_int_equal(m->bytes[ASHLAR_ALLOCATED], bytes +
+                                                     (before == ASHLAR_ALLOCATED ? 2 * UNIT : 0) +
+                                                     (after == ASHLAR_ALLOCATED ? 4 * UNIT : 0));
     addr += 64 * UNIT;
   }
+}
+
+/* The states of a growable segment: mapped and unmapped blocks, coalesced each among their own kind.
+   Covers REQ-COALESCE-blocks, REQ-GROW-map, REQ-GROW-unmap. */
+static void growable_segments_map_and_unmap(void **state)
+{
+  struct ashlar_manager *m = *state;
+  int32_t first = -1;
+  int32_t second = -1;
+  int32_t third = -1;
+  assert_int_not_equal(ashlar_block_reserve(m, 4), 0);
+  first = ashlar_block_create(m, BASE, 12 * UNIT, LIST, 7, 1);
+  ashlar_block_put_unmapped(m, first);
+  check(m);
+  assert_int_equal(m->list[first], LIST + ASHLAR_LISTS);
+  assert_int_equal(m->bytes[ASHLAR_UNMAPPED], 12 * UNIT);
+  /* map the first third, and the middle one behind it as a block of its own */
+  ashlar_block_take(m, first);
+  assert_int_equal(m->list[first], LIST);
+  second = ashlar_block_cut(m, first, 4 * UNIT);
+  third = ashlar_block_cut(m, second, 4 * UNIT);
+  assert_int_equal(ashlar_block_release(m, third, ASHLAR_UNMAPPED), third);
+  check(m);
+  assert_int_equal(ashlar_block_release(m, first, ASHLAR_FREE), first);
+  check(m); /* a free one and an unmapped one are neighbours of an allocated one */
+  assert_int_equal(m->base[third], BASE);
+  assert_int_equal(m->growable[third], 1);
+  /* the middle becomes unmapped: it joins the last, not the first */
+  assert_int_equal(ashlar_block_release(m, second, ASHLAR_UNMAPPED), second);
+  check(m);
+  assert_int_equal(m->state[third], ASHLAR_UNUSED);
+  assert_int_equal(m->size[second], 8 * UNIT);
+  assert_int_equal(m->state[first], ASHLAR_FREE);
+  assert_int_equal(m->bytes[ASHLAR_FREE], 4 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_UNMAPPED], 8 * UNIT);
+  assert_int_equal(ashlar_block_bytes(m), 12 * UNIT);
+  /* unmapped again as a whole, and gone */
+  ashlar_block_take(m, first);
+  assert_int_equal(ashlar_block_release(m, first, ASHLAR_UNMAPPED), first);
+  check(m);
+  assert_int_equal(m->size[first], 12 * UNIT);
+  ashlar_block_take(m, first);
+  ashlar_block_destroy(m, first);
+  check(m);
+  assert_int_equal(ashlar_block_bytes(m), 0);
+}
+
+/* A block goes from its owner to its pending uses, to a request, and back; its bytes go with it.
+   Covers REQ-ACCOUNT-bytes. */
+static void blocks_pass_from_hand_to_hand(void **state)
+{
+  static const uint8_t hands[] = {ASHLAR_PENDING, ASHLAR_HELD, ASHLAR_HELD, ASHLAR_ALLOCATED};
+  struct ashlar_manager *m = *state;
+  const int32_t slot = create(m, BASE, 6);
+  const int32_t rest = ashlar_block_cut(m, slot, 2 * UNIT);
+  for (size_t i = 0; i < sizeof hands / sizeof hands[0]; i++) {
+    ashlar_block_pass(m, slot, hands[i]);
+    check(m);
+    assert_int_equal(m->state[slot], hands[i]);
+    assert_int_equal(m->bytes[hands[i]], 2 * UNIT + (hands[i] == ASHLAR_ALLOCATED ? 4 * UNIT : 0));
+    assert_int_equal(ashlar_block_bytes(m), 6 * UNIT);
+  }
+  /* a neighbour that somebody has is not absorbed, whoever has it */
+  ashlar_block_pass(m, slot, ASHLAR_PENDING);
+  assert_int_equal(ashlar_block_release(m, rest, ASHLAR_FREE), rest);
+  check(m);
+  ashlar_block_pass(m, slot, ASHLAR_ALLOCATED);
+  assert_int_equal(ashlar_block_release(m, slot, ASHLAR_FREE), slot);
+  check(m);
+  assert_int_equal(m->size[slot], 6 * UNIT);
 }
 
 /* Neighbouring segments touch, and stay apart when all is free.
@@ -207,9 +278,9 @@ static void segments_never_join(void **state)
   const int32_t one = create(m, BASE, 8);
   const int32_t two = create(m, BASE + 8 * UNIT, 8);
   const int32_t three = create(m, BASE + 16 * UNIT, 8);
-  assert_int_equal(ashlar_block_release(m, one), one);
-  assert_int_equal(ashlar_block_release(m, three), three);
-  assert_int_equal(ashlar_block_release(m, two), two);
+  assert_int_equal(ashlar_block_release(m, one, ASHLAR_FREE), one);
+  assert_int_equal(ashlar_block_release(m, three, ASHLAR_FREE), three);
+  assert_int_equal(ashlar_block_release(m, two, ASHLAR_FREE), two);
   check(m);
   assert_int_equal(m->free_count, 3);
 }
@@ -227,10 +298,11 @@ static void random_step(struct ashlar_manager *m, int32_t slot, uint64_t *seed, 
     ashlar_block_join(m, slot);
   } else if (choice == 5 && m->next[slot] == -1 && m->prev[slot] == -1) {
     ashlar_block_destroy(m, slot);
-    (void)ashlar_block_create(m, *addr, UNIT * (1 + ashlar_random_below(seed, 64)), LIST, 1);
+    (void)ashlar_block_create(m, *addr, UNIT * (1 + ashlar_random_below(seed, 64)), LIST, 1,
+                              choice % 2);
     *addr += 64 * UNIT;
   } else {
-    (void)ashlar_block_release(m, slot);
+    (void)ashlar_block_release(m, slot, ASHLAR_FREE);
   }
 }
 
@@ -261,12 +333,12 @@ static void random_steps(void **state)
   /* Everything back: each segment is one free block. */
   for (int32_t i = 0; i < m->top; i++) {
     if (m->state[i] == ASHLAR_ALLOCATED) {
-      (void)ashlar_block_release(m, i);
+      (void)ashlar_block_release(m, i, ASHLAR_FREE);
     }
   }
   check(m);
   assert_int_equal(m->free_count, SEGMENTS);
-  assert_int_equal(m->allocated_bytes, 0);
+  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 0);
   print_message("%zu random steps, up to %d blocks\n", steps, (int)(m->top - fewest));
 }
 
@@ -279,6 +351,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(cut_and_join, start, stop),
       cmocka_unit_test_setup_teardown(release_coalesces, start, stop),
       cmocka_unit_test_setup_teardown(segments_never_join, start, stop),
+      cmocka_unit_test_setup_teardown(growable_segments_map_and_unmap, start, stop),
+      cmocka_unit_test_setup_teardown(blocks_pass_from_hand_to_hand, start, stop),
       cmocka_unit_test_setup_teardown(random_steps, start, stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

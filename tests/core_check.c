@@ -71,7 +71,7 @@ static bool is_block(const struct ashlar_manager *m, int32_t i)
 static int64_t states_valid(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
-    if (m->state[i] > ASHLAR_ALLOCATED) {
+    if (m->state[i] >= ASHLAR_STATES) {
       return i;
     }
   }
@@ -82,7 +82,7 @@ static int64_t blocks_in_range(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
     if (is_block(m, i) && (m->size[i] == 0 || m->size[i] > UINT64_MAX - m->addr[i] ||
-                           m->list[i] < 0 || m->list[i] >= ASHLAR_LISTS)) {
+                           m->home[i] < 0 || m->home[i] >= ASHLAR_LISTS)) {
       return i;
     }
   }
@@ -173,8 +173,42 @@ static int64_t blocks_tile(const struct ashlar_manager *m)
   for (int32_t i = 0; i < m->top; i++) {
     const int32_t j = m->next[i];
     if (is_block(m, i) && j >= 0 &&
-        (m->addr[j] != m->addr[i] + m->size[i] || m->list[j] != m->list[i] ||
-         m->age[j] != m->age[i])) {
+        (m->addr[j] != m->addr[i] + m->size[i] || m->home[j] != m->home[i] ||
+         m->age[j] != m->age[i] || m->base[j] != m->base[i] || m->growable[j] != m->growable[i])) {
+      return i;
+    }
+  }
+  return HOLDS;
+}
+
+/* A block is indexed by the pool and stream that it belongs to, an unmapped one apart. */
+static int64_t blocks_listed(const struct ashlar_manager *m)
+{
+  for (int32_t i = 0; i < m->top; i++) {
+    const int32_t apart = m->state[i] == ASHLAR_UNMAPPED ? ASHLAR_LISTS : 0;
+    if (is_block(m, i) && m->list[i] != m->home[i] + apart) {
+      return i;
+    }
+  }
+  return HOLDS;
+}
+
+/* A segment begins with its first block. */
+static int64_t blocks_based(const struct ashlar_manager *m)
+{
+  for (int32_t i = 0; i < m->top; i++) {
+    if (is_block(m, i) &&
+        (m->base[i] > m->addr[i] || (m->prev[i] == -1 && m->base[i] != m->addr[i]))) {
+      return i;
+    }
+  }
+  return HOLDS;
+}
+
+static int64_t unmapped_growable(const struct ashlar_manager *m)
+{
+  for (int32_t i = 0; i < m->top; i++) {
+    if (m->state[i] == ASHLAR_UNMAPPED && m->growable[i] != 1) {
       return i;
     }
   }
@@ -185,7 +219,8 @@ static int64_t blocks_tile(const struct ashlar_manager *m)
 static int64_t blocks_coalesced(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
-    if (m->state[i] == ASHLAR_FREE && m->next[i] >= 0 && m->state[m->next[i]] == ASHLAR_FREE) {
+    if ((m->state[i] == ASHLAR_FREE || m->state[i] == ASHLAR_UNMAPPED) && m->next[i] >= 0 &&
+        m->state[m->next[i]] == m->state[i]) {
       return i;
     }
   }
@@ -195,7 +230,8 @@ static int64_t blocks_coalesced(const struct ashlar_manager *m)
 static int64_t index_is_free(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
-    if ((m->place[i] < m->free_count) != (m->state[i] == ASHLAR_FREE)) {
+    if ((m->place[i] < m->free_count) !=
+        (m->state[i] == ASHLAR_FREE || m->state[i] == ASHLAR_UNMAPPED)) {
       return i;
     }
   }
@@ -233,17 +269,23 @@ static int64_t unused_spare(const struct ashlar_manager *m)
 /* Oracle: REQ-ACCOUNT-bytes. */
 static int64_t bytes_counted(const struct ashlar_manager *m)
 {
-  uint64_t sum[ASHLAR_ALLOCATED + 1] = {0};
+  uint64_t sum[ASHLAR_STATES] = {0};
+  uint64_t all = 0;
   for (int32_t i = 0; i < m->top; i++) {
     if (is_block(m, i)) {
-      if (m->size[i] > UINT64_MAX - sum[ASHLAR_FREE] - sum[ASHLAR_ALLOCATED]) {
+      if (m->size[i] > UINT64_MAX - all) {
         return i;
       }
+      all += m->size[i];
       sum[m->state[i]] += m->size[i];
     }
   }
-  return m->allocated_bytes == sum[ASHLAR_ALLOCATED] && m->free_bytes == sum[ASHLAR_FREE] ? HOLDS
-                                                                                          : m->top;
+  for (int32_t s = ASHLAR_FREE; s < ASHLAR_STATES; s++) {
+    if (m->bytes[s] != sum[s]) {
+      return s;
+    }
+  }
+  return HOLDS;
 }
 
 /* --- address map --- */
@@ -306,6 +348,108 @@ static int64_t map_finds(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+/* --- uses on other streams --- */
+
+static bool is_use(const struct ashlar_manager *m, int32_t u)
+{
+  return m->use_block[u] >= 0;
+}
+
+static bool is_queued(const struct ashlar_manager *m, int32_t u)
+{
+  return is_use(m, u) && m->use_number[u] > 0;
+}
+
+static int64_t uses_in_range(const struct ashlar_manager *m)
+{
+  if (m->use_spare_count < 0 || m->use_spare_count > m->use_top || m->use_top > ASHLAR_USES) {
+    return 0;
+  }
+  for (int32_t u = 0; u < m->use_top; u++) {
+    if (m->use_block[u] < -1 || m->use_block[u] >= ASHLAR_SLOTS ||
+        (is_use(m, u) && (m->use_stream[u] < 0 || m->use_stream[u] >= ASHLAR_STREAMS ||
+                          m->use_serial[u] == 0 || m->use_serial[u] > m->use_serials))) {
+      return u;
+    }
+  }
+  return HOLDS;
+}
+
+/* Every spare record stands in the stack once, and nothing else does. */
+static int64_t uses_spare(const struct ashlar_manager *m)
+{
+  int32_t spare = 0;
+  for (int32_t u = 0; u < m->use_top; u++) {
+    if (!is_use(m, u)) {
+      const int32_t k = m->use_next[u];
+      if (k < 0 || k >= m->use_spare_count || m->use_spare[k] != u) {
+        return u;
+      }
+      spare++;
+    }
+  }
+  return spare == m->use_spare_count ? HOLDS : m->use_top;
+}
+
+/* The chain of each block has all of its uses, the latest first, one for a stream. */
+static int64_t use_chains(const struct ashlar_manager *m)
+{
+  int32_t known = 0;
+  int32_t chained = 0;
+  for (int32_t u = 0; u < m->use_top; u++) {
+    known += is_use(m, u) ? 1 : 0;
+  }
+  for (int32_t i = 0; i < m->top; i++) {
+    if (m->first_use[i] == 0) {
+      continue;
+    }
+    bool used[ASHLAR_STREAMS] = {false};
+    int32_t after = -1;
+    if (m->first_use[i] < 0 || m->first_use[i] > m->use_top) {
+      return i;
+    }
+    for (int32_t u = m->first_use[i] - 1; u != -1; u = m->use_more[u]) {
+      if (u < 0 || u >= m->use_top || m->use_block[u] != i || m->use_less[u] != after ||
+          (after != -1 && m->use_serial[u] >= m->use_serial[after]) || used[m->use_stream[u]]) {
+        return i;
+      }
+      used[m->use_stream[u]] = true;
+      after = u;
+      chained++;
+    }
+  }
+  return chained == known ? HOLDS : m->top;
+}
+
+/* The queue of each stream has all uses that have a number on it, ascending. */
+static int64_t use_queues(const struct ashlar_manager *m)
+{
+  int32_t numbered = 0;
+  int32_t queued = 0;
+  for (int32_t u = 0; u < m->use_top; u++) {
+    numbered += is_queued(m, u) ? 1 : 0;
+  }
+  for (int32_t s = 0; s < ASHLAR_STREAMS; s++) {
+    int32_t last = -1;
+    if (m->queue_head[s] < 0 || m->queue_head[s] > m->use_top) {
+      return s;
+    }
+    for (int32_t u = m->queue_head[s] - 1; u != -1; u = m->use_next[u]) {
+      if (u < 0 || u >= m->use_top || !is_queued(m, u) || m->use_stream[u] != s ||
+          (last != -1 && m->use_number[u] <= m->use_number[last])) {
+        return s;
+      }
+      last = u;
+      queued++;
+    }
+    if (m->queue_tail[s] != last + 1 || m->completed[s] > m->submitted[s] ||
+        (last != -1 && m->use_number[last] > m->submitted[s])) {
+      return s;
+    }
+  }
+  return queued == numbered ? HOLDS : ASHLAR_STREAMS;
+}
+
 static int64_t map_ascends(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -314,6 +458,87 @@ static int64_t map_ascends(const struct ashlar_manager *m)
     }
   }
   return HOLDS;
+}
+
+/* --- private pools and scopes --- */
+
+static bool is_pool(const struct ashlar_manager *m, int32_t p)
+{
+  return m->pool_state[p] != ASHLAR_POOL_UNUSED;
+}
+
+static int64_t pools_in_range(const struct ashlar_manager *m)
+{
+  if (m->pool_top < 0 || m->pool_top > ASHLAR_PRIVATE_POOLS || is_pool(m, 0)) {
+    return 0;
+  }
+  for (int32_t p = 0; p <= ASHLAR_PRIVATE_POOLS; p++) {
+    if (m->pool_state[p] >= ASHLAR_POOL_STATES || (p > m->pool_top && is_pool(m, p)) ||
+        m->pool_segments[p] < 0 || m->pool_segments[p] > ASHLAR_SLOTS) {
+      return p;
+    }
+  }
+  return HOLDS;
+}
+
+/* A pool has users exactly while it is live; without them no block of it is kept whole.
+   Oracle: REQ-POOL-count. */
+static int64_t pools_counted(const struct ashlar_manager *m)
+{
+  for (int32_t p = 0; p <= ASHLAR_PRIVATE_POOLS; p++) {
+    const bool live = m->pool_state[p] == ASHLAR_POOL_LIVE;
+    if (live != (m->pool_uses[p] > 0) || (!live && m->pool_no_split[p] != 0)) {
+      return p;
+    }
+  }
+  return HOLDS;
+}
+
+/* Oracle: REQ-POOL-freeable. */
+static int64_t pools_ended(const struct ashlar_manager *m)
+{
+  for (int32_t p = 0; p <= ASHLAR_PRIVATE_POOLS; p++) {
+    if (!is_pool(m, p) && ((p > 0 && m->pool_segments[p] > 0) || m->pool_use_on_oom[p] != 0 ||
+                           m->scope_serial[p] > 0)) {
+      return p;
+    }
+  }
+  return HOLDS;
+}
+
+/* Whether the entries that count have different numbers of [1, last]. */
+static int64_t numbered(const uint64_t *serial, const bool *counts, uint64_t last)
+{
+  for (int32_t p = 0; p <= ASHLAR_PRIVATE_POOLS; p++) {
+    if (counts[p] && (serial[p] == 0 || serial[p] > last)) {
+      return p;
+    }
+    for (int32_t q = 0; q < p; q++) {
+      if (counts[p] && counts[q] && serial[p] == serial[q]) {
+        return p;
+      }
+    }
+  }
+  return HOLDS;
+}
+
+static int64_t pools_ordered(const struct ashlar_manager *m)
+{
+  bool counts[ASHLAR_POOL_NUMBERS];
+  for (int32_t p = 0; p <= ASHLAR_PRIVATE_POOLS; p++) {
+    counts[p] = is_pool(m, p);
+  }
+  return numbered(m->pool_serial, counts, m->pool_serials);
+}
+
+/* Oracle: REQ-POOL-scope. */
+static int64_t scopes_ordered(const struct ashlar_manager *m)
+{
+  bool counts[ASHLAR_POOL_NUMBERS];
+  for (int32_t p = 0; p <= ASHLAR_PRIVATE_POOLS; p++) {
+    counts[p] = m->scope_serial[p] > 0;
+  }
+  return numbered(m->scope_serial, counts, m->scope_serials);
 }
 
 /* --- streams --- */
@@ -346,7 +571,7 @@ static int64_t streams_sorted(const struct ashlar_manager *m)
 static int64_t blocks_of_streams(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
-    if (is_block(m, i) && m->list[i] % ASHLAR_STREAMS >= m->stream_count) {
+    if (is_block(m, i) && m->home[i] % ASHLAR_STREAMS >= m->stream_count) {
       return i;
     }
   }
@@ -413,14 +638,14 @@ static void add(struct ashlar_core_count *total, int32_t kind, int32_t pool, uin
 {
   const int32_t all = kind * ASHLAR_STAT_COLUMNS;
   total->stat[all + ASHLAR_STAT_ALL] += amount;
-  total->stat[all + (pool == ASHLAR_POOL_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE)] += amount;
+  total->stat[all + (pool == ASHLAR_CLASS_SMALL ? ASHLAR_STAT_SMALL : ASHLAR_STAT_LARGE)] += amount;
 }
 
 /* Oracle: REQ-ACCOUNT-allocation, REQ-ACCOUNT-active, REQ-ACCOUNT-reserved, REQ-ACCOUNT-inactive,
    REQ-ACCOUNT-oversize. */
 static void count_block(struct ashlar_core_count *total, const struct ashlar_manager *m, int32_t i)
 {
-  const int32_t pool = m->list[i] / ASHLAR_STREAMS;
+  const int32_t pool = m->home[i] / ASHLAR_STREAMS;
   add(total, ASHLAR_STAT_RESERVED_BYTES, pool, m->size[i]);
   if (m->state[i] == ASHLAR_ALLOCATED) {
     add(total, ASHLAR_STAT_ALLOCATION, pool, 1);
@@ -440,7 +665,7 @@ static void count_segment(struct ashlar_core_count *total, const struct ashlar_m
                           int32_t head)
 {
   uint64_t bytes = 0;
-  add(total, ASHLAR_STAT_SEGMENT, m->list[head] / ASHLAR_STREAMS, 1);
+  add(total, ASHLAR_STAT_SEGMENT, m->home[head] / ASHLAR_STREAMS, 1);
   for (int32_t i = head; i >= 0; i = m->next[i]) {
     bytes += m->size[i];
   }
@@ -534,12 +759,24 @@ static const struct {
     {ASHLAR_CORE_BLOCKS, "links_next", links_next},
     {ASHLAR_CORE_BLOCKS, "links_prev", links_prev},
     {ASHLAR_CORE_BLOCKS, "blocks_tile", blocks_tile},
+    {ASHLAR_CORE_BLOCKS, "blocks_listed", blocks_listed},
+    {ASHLAR_CORE_BLOCKS, "blocks_based", blocks_based},
+    {ASHLAR_CORE_BLOCKS, "unmapped_growable", unmapped_growable},
     {ASHLAR_CORE_BLOCKS, "blocks_disjoint", blocks_disjoint},
     {ASHLAR_CORE_BLOCKS, "blocks_coalesced", blocks_coalesced},
     {ASHLAR_CORE_BLOCKS, "index_is_free", index_is_free},
     {ASHLAR_CORE_BLOCKS, "spares_unused", spares_unused},
     {ASHLAR_CORE_BLOCKS, "unused_spare", unused_spare},
     {ASHLAR_CORE_BLOCKS, "bytes_counted", bytes_counted},
+    {ASHLAR_CORE_USES, "uses_in_range", uses_in_range},
+    {ASHLAR_CORE_USES, "uses_spare", uses_spare},
+    {ASHLAR_CORE_USES, "use_chains", use_chains},
+    {ASHLAR_CORE_USES, "use_queues", use_queues},
+    {ASHLAR_CORE_POOLS, "pools_in_range", pools_in_range},
+    {ASHLAR_CORE_POOLS, "pools_counted", pools_counted},
+    {ASHLAR_CORE_POOLS, "pools_ended", pools_ended},
+    {ASHLAR_CORE_POOLS, "pools_ordered", pools_ordered},
+    {ASHLAR_CORE_POOLS, "scopes_ordered", scopes_ordered},
     {ASHLAR_CORE_MAP, "map_buckets", map_buckets},
     {ASHLAR_CORE_MAP, "map_chains", map_chains},
     {ASHLAR_CORE_MAP, "map_members", map_members},

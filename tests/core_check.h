@@ -21,9 +21,11 @@ enum ashlar_core_part {
   ASHLAR_CORE_STREAMS =
       8, /* spec/stream_table.h; blocks belong to registered streams; needs BLOCKS */
   ASHLAR_CORE_REQUEST =
-      16,                 /* spec/block_manager.h: settings, request in flight, ages of segments */
-  ASHLAR_CORE_STATS = 32, /* every statistic against the block list; needs BLOCKS */
-  ASHLAR_CORE_WHOLE = 63
+      16,                  /* spec/block_manager.h: settings, request in flight, ages of segments */
+  ASHLAR_CORE_STATS = 32,  /* every statistic against the block list; needs BLOCKS */
+  ASHLAR_CORE_USES = 64,   /* spec/stream_use.h */
+  ASHLAR_CORE_POOLS = 128, /* spec/pool.h */
+  ASHLAR_CORE_WHOLE = 255
 };
 
 /* Checks the state. On false, `why` (n bytes, n > 0) names the clause and the number of the entry that breaks it.

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "core/block_manager.h"
+#include "core/pool.h"
+#include "core/stream_use.h"
 #include "tests/core_check.h"
 #include "tests/pretend.h"
 #include "tests/storage.h"
@@ -47,6 +49,22 @@ static void freed(int32_t block)
   assert_int_equal(ashlar_free(good, block, good->generation[block]), ASHLAR_OK);
 }
 
+/* Pools: 1 live with a scope, 2 unused again, 3 live with a scope and both marks, 4 freeable with a segment. */
+static void make_pools(void)
+{
+  for (int32_t pool = 1; pool <= 4; pool++) {
+    assert_int_equal(ashlar_pool_create(good, 0).pool, pool);
+  }
+  assert_int_equal(ashlar_scope_open(good, 3, 0, -1), ASHLAR_OK);
+  assert_int_equal(ashlar_scope_open(good, 1, 5, 1), ASHLAR_OK);
+  assert_int_equal(ashlar_pool_set_use_on_oom(good, 3, 1), ASHLAR_OK);
+  assert_int_equal(ashlar_pool_set_no_split(good, 3), ASHLAR_OK);
+  ashlar_pool_segment_added(good, 4);
+  assert_int_equal(ashlar_pool_release(good, 4), ASHLAR_OK);
+  assert_int_equal(ashlar_pool_release(good, 2), ASHLAR_OK);
+  assert_int_equal(ashlar_pool_end(good, 2), ASHLAR_OK);
+}
+
 static int make_good(void **state)
 {
   struct ashlar_pretend device = ashlar_pretend_new(UINT64_MAX);
@@ -74,6 +92,14 @@ static int make_good(void **state)
   freed(slot.whole);
   freed(last);
   slot.rest = good->next[slot.third];
+  (void)ashlar_use_add(good, slot.first, 1);
+  (void)ashlar_use_add(good, slot.large, 1);
+  ashlar_uses_submit(good, slot.first);
+  ashlar_uses_submit(good, slot.large);
+  ashlar_use_drop(good, ashlar_use_add(good, slot.other, 0));
+  (void)ashlar_use_add(good, slot.third, 0);
+  (void)ashlar_use_add(good, slot.third, 1);
+  make_pools();
   return 0;
 }
 
@@ -123,7 +149,7 @@ static void key_changed(struct ashlar_manager *m)
 
 static void state_unknown(struct ashlar_manager *m)
 {
-  m->state[slot.first] = ASHLAR_ALLOCATED + 1;
+  m->state[slot.first] = ASHLAR_STATES;
 }
 
 static void size_zero(struct ashlar_manager *m)
@@ -138,7 +164,7 @@ static void block_wraps(struct ashlar_manager *m)
 
 static void list_beyond(struct ashlar_manager *m)
 {
-  m->list[slot.large] = ASHLAR_LISTS;
+  m->home[slot.large] = ASHLAR_LISTS;
 }
 
 static void address_odd(struct ashlar_manager *m)
@@ -174,6 +200,38 @@ static void gap_between(struct ashlar_manager *m)
 static void stream_changes(struct ashlar_manager *m)
 {
   m->list[slot.first] += 1;
+  m->home[slot.first] += 1;
+}
+
+static void listed_elsewhere(struct ashlar_manager *m)
+{
+  m->list[slot.first] += 1;
+}
+
+static void unmapped_listed(struct ashlar_manager *m)
+{
+  m->state[slot.whole] = ASHLAR_UNMAPPED;
+}
+
+static void base_changes(struct ashlar_manager *m)
+{
+  m->base[slot.rest] += 512;
+}
+
+static void base_of_first(struct ashlar_manager *m)
+{
+  m->base[slot.large] -= 512;
+}
+
+static void growable_changes(struct ashlar_manager *m)
+{
+  m->growable[slot.first] = 1;
+}
+
+static void unmapped_ordinary(struct ashlar_manager *m)
+{
+  m->state[slot.large] = ASHLAR_UNMAPPED;
+  m->list[slot.large] += ASHLAR_LISTS;
 }
 
 static void age_changes(struct ashlar_manager *m)
@@ -184,6 +242,7 @@ static void age_changes(struct ashlar_manager *m)
 static void segments_overlap(struct ashlar_manager *m)
 {
   m->addr[slot.large] = m->addr[slot.whole] + 2 * MIB;
+  m->base[slot.large] = m->addr[slot.large];
 }
 
 /* Two free neighbours, in the index and all: only the coalescing is missing. */
@@ -219,12 +278,147 @@ static void spare_lost(struct ashlar_manager *m)
 
 static void bytes_allocated_wrong(struct ashlar_manager *m)
 {
-  m->allocated_bytes += 512;
+  m->bytes[ASHLAR_ALLOCATED] += 512;
 }
 
 static void bytes_free_wrong(struct ashlar_manager *m)
 {
-  m->free_bytes -= 512;
+  m->bytes[ASHLAR_FREE] -= 512;
+}
+
+static void use_of_no_block(struct ashlar_manager *m)
+{
+  m->use_block[0] = ASHLAR_SLOTS;
+}
+
+static void use_without_serial(struct ashlar_manager *m)
+{
+  m->use_serial[0] = 0;
+}
+
+static void use_spare_lost(struct ashlar_manager *m)
+{
+  m->use_block[m->use_more[m->first_use[slot.third] - 1]] = -1;
+}
+
+static void use_unchained(struct ashlar_manager *m)
+{
+  m->first_use[slot.first] = 0;
+}
+
+static void uses_out_of_order(struct ashlar_manager *m)
+{
+  m->use_serial[m->first_use[slot.third] - 1] = 1;
+}
+
+static void use_twice(struct ashlar_manager *m)
+{
+  m->use_stream[m->first_use[slot.third] - 1] = 0;
+}
+
+static void queue_cut(struct ashlar_manager *m)
+{
+  m->use_next[m->queue_head[1] - 1] = -1;
+}
+
+static void queue_tail_wrong(struct ashlar_manager *m)
+{
+  m->queue_tail[1] = m->queue_head[1];
+}
+
+static void clock_behind(struct ashlar_manager *m)
+{
+  m->submitted[1] = 1;
+}
+
+static void clock_ahead(struct ashlar_manager *m)
+{
+  m->completed[5] = 1;
+}
+
+static void pool_top_beyond(struct ashlar_manager *m)
+{
+  m->pool_top = ASHLAR_POOL_NUMBERS;
+}
+
+static void pool_beyond_top(struct ashlar_manager *m)
+{
+  m->pool_top = 3;
+}
+
+static void pool_state_unknown(struct ashlar_manager *m)
+{
+  m->pool_state[1] = ASHLAR_POOL_STATES;
+}
+
+static void pool_default_created(struct ashlar_manager *m)
+{
+  m->pool_state[0] = ASHLAR_POOL_LIVE;
+}
+
+static void pool_segments_negative(struct ashlar_manager *m)
+{
+  m->pool_segments[0] = -1;
+}
+
+static void pool_segments_beyond(struct ashlar_manager *m)
+{
+  m->pool_segments[4] = ASHLAR_SLOTS + 1;
+}
+
+static void pool_without_users(struct ashlar_manager *m)
+{
+  m->pool_uses[1] = 0;
+}
+
+static void pool_freeable_used(struct ashlar_manager *m)
+{
+  m->pool_uses[4] = 1;
+}
+
+static void pool_freeable_whole(struct ashlar_manager *m)
+{
+  m->pool_no_split[4] = 1;
+}
+
+static void pool_ended_with_segment(struct ashlar_manager *m)
+{
+  m->pool_state[4] = ASHLAR_POOL_UNUSED;
+}
+
+static void pool_ended_lends(struct ashlar_manager *m)
+{
+  m->pool_use_on_oom[2] = 1;
+}
+
+static void pool_ended_routed(struct ashlar_manager *m)
+{
+  m->scope_serial[2] = 1;
+}
+
+static void pool_without_serial(struct ashlar_manager *m)
+{
+  m->pool_serial[1] = 0;
+}
+
+static void pool_serial_beyond(struct ashlar_manager *m)
+{
+  m->pool_serials = 3;
+}
+
+static void pools_created_together(struct ashlar_manager *m)
+{
+  m->pool_serial[4] = m->pool_serial[1];
+}
+
+static void scope_serial_beyond(struct ashlar_manager *m)
+{
+  m->scope_serials = 1;
+}
+
+static void scopes_opened_together(struct ashlar_manager *m)
+{
+  m->scope_serial[1] = m->scope_serial[3];
 }
 
 static void bucket_beyond(struct ashlar_manager *m)
@@ -295,6 +489,7 @@ static void stream_keys_equal(struct ashlar_manager *m)
 static void stream_unknown(struct ashlar_manager *m)
 {
   m->list[slot.large] += 2;
+  m->home[slot.large] += 2;
 }
 
 static void setting_division(struct ashlar_manager *m)
@@ -402,6 +597,12 @@ static const struct {
     {"blocks_tile", gap_between},
     {"blocks_tile", stream_changes},
     {"blocks_tile", age_changes},
+    {"blocks_tile", base_changes},
+    {"blocks_tile", growable_changes},
+    {"blocks_listed", listed_elsewhere},
+    {"blocks_listed", unmapped_listed},
+    {"blocks_based", base_of_first},
+    {"unmapped_growable", unmapped_ordinary},
     {"blocks_disjoint", segments_overlap},
     {"blocks_coalesced", not_coalesced},
     {"index_is_free", free_unindexed},
@@ -411,6 +612,33 @@ static const struct {
     {"unused_spare", spare_lost},
     {"bytes_counted", bytes_allocated_wrong},
     {"bytes_counted", bytes_free_wrong},
+    {"uses_in_range", use_of_no_block},
+    {"uses_in_range", use_without_serial},
+    {"uses_spare", use_spare_lost},
+    {"use_chains", use_unchained},
+    {"use_chains", uses_out_of_order},
+    {"use_chains", use_twice},
+    {"use_queues", queue_cut},
+    {"use_queues", queue_tail_wrong},
+    {"use_queues", clock_behind},
+    {"use_queues", clock_ahead},
+    {"pools_in_range", pool_top_beyond},
+    {"pools_in_range", pool_beyond_top},
+    {"pools_in_range", pool_state_unknown},
+    {"pools_in_range", pool_default_created},
+    {"pools_in_range", pool_segments_negative},
+    {"pools_in_range", pool_segments_beyond},
+    {"pools_counted", pool_without_users},
+    {"pools_counted", pool_freeable_used},
+    {"pools_counted", pool_freeable_whole},
+    {"pools_ended", pool_ended_with_segment},
+    {"pools_ended", pool_ended_lends},
+    {"pools_ended", pool_ended_routed},
+    {"pools_ordered", pool_without_serial},
+    {"pools_ordered", pool_serial_beyond},
+    {"pools_ordered", pools_created_together},
+    {"scopes_ordered", scope_serial_beyond},
+    {"scopes_ordered", scopes_opened_together},
     {"map_buckets", bucket_beyond},
     {"map_chains", chain_beyond},
     {"map_members", chain_cyclic},

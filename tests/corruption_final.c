@@ -87,7 +87,7 @@ static bool try_free_as_live(struct ashlar_corruption *corruption, uint64_t segm
   const struct ashlar_world_place place = ashlar_world_at(&corruption->world, listed->address);
   const bool is_small = listed->size <= ASHLAR_SMALL_LIMIT;
   if (listed->state != ASHLAR_BLOCK_INACTIVE || !ashlar_has_history(corruption) ||
-      is_small != (ashlar_world_pool(place.segment) == ASHLAR_POOL_SMALL) ||
+      is_small != (ashlar_world_pool(place.segment) == ASHLAR_CLASS_SMALL) ||
       (place.segment->made_at == ASHLAR_NO_EVENT &&
        !ashlar_was_used(corruption, corruption->start->event_count, listed->address,
                         listed->address + listed->size))) {

@@ -18,7 +18,7 @@ static bool is_asking(const struct ashlar_corruption *corruption, uint64_t event
 static uint64_t request_for(const struct ashlar_world_segment *segment, size_t index)
 {
   const uint64_t size = segment->blocks[index].size;
-  const bool is_small = ashlar_world_pool(segment) == ASHLAR_POOL_SMALL;
+  const bool is_small = ashlar_world_pool(segment) == ASHLAR_CLASS_SMALL;
   return is_small && size > ASHLAR_SMALL_LIMIT ? ASHLAR_SMALL_LIMIT : size;
 }
 

@@ -34,7 +34,7 @@ static void broken(struct ashlar_world *world, const char *why, const struct ash
 
 int32_t ashlar_world_pool(const struct ashlar_world_segment *segment)
 {
-  return segment->size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+  return segment->size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
 }
 
 uint64_t ashlar_world_rounded(const struct ashlar_world *world, uint64_t bytes)
@@ -402,7 +402,7 @@ static void place_block(struct ashlar_world *world, const struct ashlar_live *en
       .state = (uint8_t)entry->note,
   };
   block.is_vague =
-      entry->size == 0 && ashlar_world_pool(segment) == ASHLAR_POOL_LARGE && block.size < room;
+      entry->size == 0 && ashlar_world_pool(segment) == ASHLAR_CLASS_LARGE && block.size < room;
   if (block.size > room) {
     broken(world, "a block from before the recording has no room", &as_event);
     return;

@@ -77,7 +77,7 @@ struct ashlar_world_place ashlar_world_at(const struct ashlar_world *world, uint
 /* Whether the extent of the block is known for certain. */
 bool ashlar_world_is_certain(const struct ashlar_world_segment *segment, size_t index);
 
-/* Pool by its size: ASHLAR_POOL_SMALL or ASHLAR_POOL_LARGE. */
+/* Pool by its size: ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE. */
 int32_t ashlar_world_pool(const struct ashlar_world_segment *segment);
 
 /* Rounded size of a request. */

@@ -9,7 +9,7 @@ struct model_request model_request_of(const struct ashlar_manager *m, uint64_t b
 {
   struct model_request request = {0};
   request.size = ashlar_round_size(bytes, m->config.divisions[ashlar_division_row(bytes)]);
-  request.pool = request.size <= 1048576 ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+  request.pool = request.size <= 1048576 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
   request.stream = stream;
   return request;
 }
@@ -63,7 +63,7 @@ uint64_t model_given(const struct ashlar_manager *m, const struct model_request 
                      uint64_t size)
 {
   const uint64_t rest = size - request->size;
-  const bool split = request->pool == ASHLAR_POOL_SMALL
+  const bool split = request->pool == ASHLAR_CLASS_SMALL
                          ? rest >= 512
                          : request->size < m->config.max_split_size && rest > 1048576;
   return split ? request->size : size;
@@ -78,7 +78,7 @@ static bool released_before(const struct ashlar_manager *m, int32_t i, int32_t j
   const uint64_t key_i = m->stream_key[m->list[i] % ASHLAR_STREAMS];
   const uint64_t key_j = m->stream_key[m->list[j] % ASHLAR_STREAMS];
   if (pool_i != pool_j) {
-    return pool_i == ASHLAR_POOL_LARGE;
+    return pool_i == ASHLAR_CLASS_LARGE;
   }
   return key_i != key_j ? key_i < key_j : before(m, i, j);
 }

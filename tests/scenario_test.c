@@ -59,7 +59,7 @@ static void everything_that_fits(struct fixture *f)
 {
   static const uint64_t pairs[][2] = {{324, 255}, {69, 67}};
   const uint64_t pool = 1366;
-  const int32_t slot = must_add(f, SEGMENT, pool * 512, ASHLAR_POOL_SMALL, 0);
+  const int32_t slot = must_add(f, SEGMENT, pool * 512, ASHLAR_CLASS_SMALL, 0);
   for (uint64_t n = 1; n <= pool; n++) {
     for (uint64_t less = 0; less < 512; less += 511) {
       const struct ashlar_step step = must_allocate(f, n * 512 - less, 0);
@@ -72,7 +72,7 @@ static void everything_that_fits(struct fixture *f)
   assert_int_equal(ashlar_choose(f->m, pool * 512 + 1, 0), -1);
   assert_int_equal(ashlar_segment_remove(f->m, slot), ASHLAR_OK);
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-    (void)must_add(f, SEGMENT, pairs[i][0] * 512, ASHLAR_POOL_SMALL, 0);
+    (void)must_add(f, SEGMENT, pairs[i][0] * 512, ASHLAR_CLASS_SMALL, 0);
     must_free(f, must_allocate(f, pairs[i][1] * 512, 0).slot);
     assert_int_equal(ashlar_segment_remove(f->m, ashlar_release_next(f->m, -1)), ASHLAR_OK);
   }
@@ -87,7 +87,7 @@ static void small_sizes_in_a_pool(struct fixture *f)
   static int32_t slot[BLOCKS];
   struct ashlar_step first;
   uint64_t seed = 30;
-  (void)must_add(f, SEGMENT, 48 * MIB, ASHLAR_POOL_SMALL, 0);
+  (void)must_add(f, SEGMENT, 48 * MIB, ASHLAR_CLASS_SMALL, 0);
   first = must_allocate(f, 576, 0);
   slot[0] = must_allocate(f, 648, 0).slot;
   must_free(f, first.slot);
@@ -166,7 +166,7 @@ static void play_sequence(struct fixture *f, uint64_t address[SEQUENCE])
     }
   }
   check_whole(f->m);
-  assert_int_equal(f->m->allocated_bytes, 0);
+  assert_int_equal(f->m->bytes[ASHLAR_ALLOCATED], 0);
 }
 
 /* With the cache emptied in between, each run behaves as the first: the same addresses, counted from where the device

@@ -99,7 +99,7 @@ static void check_size(uint64_t bytes, uint32_t d, uint64_t large)
   if (ashlar_division_row(bytes) != expected_row(bytes)) {
     fail_msg("%" PRIu64 " bytes: row %" PRIu32, bytes, ashlar_division_row(bytes));
   }
-  if (ashlar_pool_class(rounded) != (rounded <= MIB ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE)) {
+  if (ashlar_pool_class(rounded) != (rounded <= MIB ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE)) {
     fail_msg("%" PRIu64 " bytes: wrong pool", rounded);
   }
   if (ashlar_segment_size(rounded, large) != expected_segment(rounded, large)) {
@@ -122,20 +122,20 @@ static const struct {
   int32_t pool;
   int split;
 } EXAMPLES[] = {
-    {1, 512, 2 * MIB, ASHLAR_POOL_SMALL, 1},
-    {511, 512, 2 * MIB, ASHLAR_POOL_SMALL, 1},
-    {512, 512, 2 * MIB, ASHLAR_POOL_SMALL, 1},
-    {513, 1024, 2 * MIB, ASHLAR_POOL_SMALL, 1},
-    {1048576, 1048576, 2 * MIB, ASHLAR_POOL_SMALL, 1},
-    {1048577, 1049088, 20 * MIB, ASHLAR_POOL_LARGE, 1},
-    {10485248, 10485248, 20 * MIB, ASHLAR_POOL_LARGE, 1},
-    {10485249, 10485760, 10 * MIB, ASHLAR_POOL_LARGE, 0},
-    {10485760, 10485760, 10 * MIB, ASHLAR_POOL_LARGE, 0},
-    {10485761, 10486272, 12 * MIB, ASHLAR_POOL_LARGE, 1},
-    {11 * MIB, 11 * MIB, 12 * MIB, ASHLAR_POOL_LARGE, 0}, /* exactly 1 MiB is left: not more */
-    {11 * MIB - 512, 11 * MIB - 512, 12 * MIB, ASHLAR_POOL_LARGE, 1},
-    {13107200, 13107200, 14 * MIB, ASHLAR_POOL_LARGE, 1},
-    {20 * MIB, 20 * MIB, 20 * MIB, ASHLAR_POOL_LARGE, 0},
+    {1, 512, 2 * MIB, ASHLAR_CLASS_SMALL, 1},
+    {511, 512, 2 * MIB, ASHLAR_CLASS_SMALL, 1},
+    {512, 512, 2 * MIB, ASHLAR_CLASS_SMALL, 1},
+    {513, 1024, 2 * MIB, ASHLAR_CLASS_SMALL, 1},
+    {1048576, 1048576, 2 * MIB, ASHLAR_CLASS_SMALL, 1},
+    {1048577, 1049088, 20 * MIB, ASHLAR_CLASS_LARGE, 1},
+    {10485248, 10485248, 20 * MIB, ASHLAR_CLASS_LARGE, 1},
+    {10485249, 10485760, 10 * MIB, ASHLAR_CLASS_LARGE, 0},
+    {10485760, 10485760, 10 * MIB, ASHLAR_CLASS_LARGE, 0},
+    {10485761, 10486272, 12 * MIB, ASHLAR_CLASS_LARGE, 1},
+    {11 * MIB, 11 * MIB, 12 * MIB, ASHLAR_CLASS_LARGE, 0}, /* exactly 1 MiB is left: not more */
+    {11 * MIB - 512, 11 * MIB - 512, 12 * MIB, ASHLAR_CLASS_LARGE, 1},
+    {13107200, 13107200, 14 * MIB, ASHLAR_CLASS_LARGE, 1},
+    {20 * MIB, 20 * MIB, 20 * MIB, ASHLAR_CLASS_LARGE, 0},
 };
 enum { EXAMPLE_COUNT = sizeof EXAMPLES / sizeof EXAMPLES[0] };
 
@@ -336,8 +336,8 @@ static void limits(void **state)
     const int serves = want < limit ? size < limit : (wide)size < (wide)want + slack;
     const int splits = want < limit && (wide)size > (wide)want + (wide)MIB;
     if ((ashlar_may_serve(want, size, limit, slack) != 0) != serves ||
-        (ashlar_should_split(ASHLAR_POOL_LARGE, size, want, limit) != 0) != splits ||
-        (ashlar_should_split(ASHLAR_POOL_SMALL, size, want, limit) != 0) != (size - want >= 512)) {
+        (ashlar_should_split(ASHLAR_CLASS_LARGE, size, want, limit) != 0) != splits ||
+        (ashlar_should_split(ASHLAR_CLASS_SMALL, size, want, limit) != 0) != (size - want >= 512)) {
       fail_msg("%" PRIu64 " of %" PRIu64 ", limit %" PRIu64 ", slack %" PRIu64, want, size, limit,
                slack);
     }

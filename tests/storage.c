@@ -24,11 +24,18 @@ struct span {
   }
 
 static const struct span SLOT_ARRAYS[] = {
-    SPAN(addr), SPAN(size),       SPAN(requested), SPAN(age),   SPAN(list),  SPAN(prev),
-    SPAN(next), SPAN(generation), SPAN(state),     SPAN(spare), SPAN(order), SPAN(place)};
+    SPAN(addr),      SPAN(size),  SPAN(requested), SPAN(age),        SPAN(base),  SPAN(home),
+    SPAN(list),      SPAN(prev),  SPAN(next),      SPAN(generation), SPAN(state), SPAN(growable),
+    SPAN(first_use), SPAN(spare), SPAN(order),     SPAN(place)};
 enum { SLOT_ARRAY_COUNT = sizeof SLOT_ARRAYS / sizeof SLOT_ARRAYS[0] };
 
-/* Ranges that are no arrays of slots. */
+/* Arrays of use records. */
+static const struct span USE_ARRAYS[] = {SPAN(use_block),  SPAN(use_stream), SPAN(use_serial),
+                                         SPAN(use_number), SPAN(use_less),   SPAN(use_more),
+                                         SPAN(use_next),   SPAN(use_spare)};
+enum { USE_ARRAY_COUNT = sizeof USE_ARRAYS / sizeof USE_ARRAYS[0] };
+
+/* Ranges that are no arrays of slots or uses. */
 struct range {
   size_t from;
   size_t to;
@@ -36,7 +43,8 @@ struct range {
 
 static const struct range OTHERS[] = {
     {offsetof(struct ashlar_manager, spare_count), offsetof(struct ashlar_manager, order)},
-    {offsetof(struct ashlar_manager, free_count), sizeof(struct ashlar_manager)}};
+    {offsetof(struct ashlar_manager, free_count), offsetof(struct ashlar_manager, use_block)},
+    {offsetof(struct ashlar_manager, use_spare_count), sizeof(struct ashlar_manager)}};
 enum { OTHER_COUNT = sizeof OTHERS / sizeof OTHERS[0] };
 
 struct ashlar_manager *ashlar_storage_new(void)
@@ -71,6 +79,11 @@ static size_t entries(const struct ashlar_manager *m)
   return m->top < 0 ? 0 : (size_t)m->top;
 }
 
+static size_t uses(const struct ashlar_manager *m)
+{
+  return m->use_top < 0 ? 0 : (size_t)m->use_top;
+}
+
 void ashlar_storage_copy(struct ashlar_manager *to, const struct ashlar_manager *from)
 {
   size_t count = entries(from);
@@ -83,6 +96,11 @@ void ashlar_storage_copy(struct ashlar_manager *to, const struct ashlar_manager 
     memcpy((char *)to + SLOT_ARRAYS[i].at, (const char *)from + SLOT_ARRAYS[i].at,
            count * SLOT_ARRAYS[i].width);
   }
+  count = uses(to) > uses(from) ? uses(to) : uses(from);
+  for (size_t i = 0; i < USE_ARRAY_COUNT; i++) {
+    memcpy((char *)to + USE_ARRAYS[i].at, (const char *)from + USE_ARRAYS[i].at,
+           count * USE_ARRAYS[i].width);
+  }
   for (size_t i = 0; i < OTHER_COUNT; i++) {
     memcpy((char *)to + OTHERS[i].from, (const char *)from + OTHERS[i].from,
            OTHERS[i].to - OTHERS[i].from);
@@ -92,12 +110,19 @@ void ashlar_storage_copy(struct ashlar_manager *to, const struct ashlar_manager 
 bool ashlar_storage_same(const struct ashlar_manager *a, const struct ashlar_manager *b)
 {
   const size_t count = entries(a) > entries(b) ? entries(a) : entries(b);
+  const size_t use_count = uses(a) > uses(b) ? uses(a) : uses(b);
   if (ASHLAR_SLOTS <= BYTEWISE_SLOTS) {
     return memcmp((const char *)a, (const char *)b, sizeof *a) == 0;
   }
   for (size_t i = 0; i < SLOT_ARRAY_COUNT; i++) {
     if (memcmp((const char *)a + SLOT_ARRAYS[i].at, (const char *)b + SLOT_ARRAYS[i].at,
                count * SLOT_ARRAYS[i].width) != 0) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < USE_ARRAY_COUNT; i++) {
+    if (memcmp((const char *)a + USE_ARRAYS[i].at, (const char *)b + USE_ARRAYS[i].at,
+               use_count * USE_ARRAYS[i].width) != 0) {
       return false;
     }
   }

@@ -158,7 +158,7 @@ static bool find_misplaced(struct ashlar_audit_run *run, const struct ashlar_aud
   if (segment->class != request->pool) {
     ashlar_audit_find(run->result, ASHLAR_RULE_POOL, request->event, request->address,
                       "a request of %" PRIu64 " bytes was served by a segment of the %s pool",
-                      request->bytes, segment->class == ASHLAR_POOL_SMALL ? "small" : "large");
+                      request->bytes, segment->class == ASHLAR_CLASS_SMALL ? "small" : "large");
     is_found = true;
   }
   const int32_t slot = ashlar_run_block_at(run, segment, request->address);

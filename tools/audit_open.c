@@ -166,7 +166,7 @@ enum ashlar_open_reason ashlar_open_after_miss(struct ashlar_audit_run *run,
                                                const struct ashlar_audit_request *request)
 {
   enum ashlar_open_reason reason = ASHLAR_OPEN_NONE;
-  if (run->near_count == 0 || request->pool != ASHLAR_POOL_LARGE) {
+  if (run->near_count == 0 || request->pool != ASHLAR_CLASS_LARGE) {
     return reason;
   }
   sweep_near(run);
@@ -296,7 +296,7 @@ enum ashlar_open_reason ashlar_open_after_match(struct ashlar_audit_run *run,
   if (rest >= 0 && manager->state[rest] == ASHLAR_FREE) {
     taken += manager->size[rest];
   }
-  if (run->near_count > 0 && request->pool == ASHLAR_POOL_LARGE) {
+  if (run->near_count > 0 && request->pool == ASHLAR_CLASS_LARGE) {
     const enum ashlar_open_reason reason = gaps_after_match(run, request, slot, taken);
     if (reason != ASHLAR_OPEN_NONE) {
       return reason;
@@ -353,7 +353,7 @@ enum ashlar_open_reason ashlar_open_after_mismatch(struct ashlar_audit_run *run,
       manager->size[choice] == manager->size[recorded]) {
     return tie_after_mismatch(run, choice, recorded, agrees);
   }
-  if (run->near_count > 0 && request->pool == ASHLAR_POOL_LARGE) {
+  if (run->near_count > 0 && request->pool == ASHLAR_CLASS_LARGE) {
     return gaps_after_mismatch(run, request, choice, recorded);
   }
   return ASHLAR_OPEN_NONE;

@@ -24,7 +24,7 @@ uint64_t ashlar_history_rounded(const struct ashlar_config *config, uint64_t byt
 
 int32_t ashlar_history_segment_pool(uint64_t size)
 {
-  return size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+  return size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
 }
 
 bool ashlar_history_is_segment_size(const struct ashlar_config *config, uint64_t size)
@@ -40,7 +40,7 @@ int32_t ashlar_history_listed_pool(const struct ashlar_config *config,
       segment->type == ASHLAR_SEGMENT_UNTYPED) {
     return ashlar_history_segment_pool(segment->total_size);
   }
-  return segment->type == ASHLAR_SEGMENT_SMALL ? ASHLAR_POOL_SMALL : ASHLAR_POOL_LARGE;
+  return segment->type == ASHLAR_SEGMENT_SMALL ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
 }
 
 uint64_t ashlar_history_next(const struct ashlar_device_part *part, uint64_t from)
@@ -415,7 +415,7 @@ static void open_intervals(struct rebuilding *work)
       room = block[1].address - block->address;
     }
     uint64_t slack = 0;
-    if (segment->class == ASHLAR_POOL_LARGE) {
+    if (segment->class == ASHLAR_CLASS_LARGE) {
       slack = block->low < work->config->max_split_size
                   ? ASHLAR_SMALL_LIMIT
                   : work->config->oversize_slack - ASHLAR_GRANULE;

@@ -77,7 +77,7 @@ void ashlar_history_free(struct ashlar_history *history);
 /* Rounded size of a request; 0 where it is above the greatest one. */
 uint64_t ashlar_history_rounded(const struct ashlar_config *config, uint64_t bytes);
 
-/* Pool of a segment, which its size tells: ASHLAR_POOL_SMALL or ASHLAR_POOL_LARGE. */
+/* Pool of a segment, which its size tells: ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE. */
 int32_t ashlar_history_segment_pool(uint64_t size);
 
 /* Whether a request can lead to a segment of this size. */

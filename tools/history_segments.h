@@ -33,7 +33,7 @@ struct ashlar_segment_record {
   uint32_t generation; /* of that block when the segment was made */
   uint16_t stream;     /* index into ashlar_snapshot.streams */
   uint16_t pool;       /* index into ashlar_snapshot.pools */
-  uint8_t class;       /* ASHLAR_POOL_SMALL or ASHLAR_POOL_LARGE */
+  uint8_t class;       /* ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE */
   uint8_t reason;   /* why its allocations are not judged, enum ashlar_open_reason; 0: they are */
   bool is_old;      /* was there before the first event */
   bool is_inferred; /* known only because it is released later */

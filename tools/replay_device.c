@@ -230,7 +230,7 @@ bool ashlar_play_fail(struct ashlar_play *play, struct ashlar_replay_failure fai
   failure.device = play->device;
   if (failure.reason == ASHLAR_REPLAY_OUT_OF_MEMORY) {
     failure.free = ashlar_sim_free_bytes(&play->sim);
-    failure.cached = play->manager->free_bytes;
+    failure.cached = play->manager->bytes[ASHLAR_FREE];
   }
   replay->failures[replay->failure_count] = failure;
   replay->failure_count++;
@@ -241,7 +241,7 @@ bool ashlar_play_fail(struct ashlar_play *play, struct ashlar_replay_failure fai
 static uint64_t largest_free(const struct ashlar_manager *manager)
 {
   uint64_t largest = 0;
-  for (int32_t pool = 0; pool < ASHLAR_POOLS; pool++) {
+  for (int32_t pool = 0; pool < ASHLAR_CLASSES; pool++) {
     for (int32_t stream = 0; stream < manager->stream_count; stream++) {
       const int32_t slot = ashlar_index_before(manager, pool * ASHLAR_STREAMS + stream, UINT64_MAX,
                                                UINT64_MAX, UINT64_MAX);
@@ -258,10 +258,10 @@ struct ashlar_replay_moment ashlar_play_moment(const struct ashlar_play *play, u
   const struct ashlar_manager *manager = play->manager;
   return (struct ashlar_replay_moment){
       .event = event,
-      .reserved = manager->allocated_bytes + manager->free_bytes,
-      .allocated = manager->allocated_bytes - play->pending_bytes,
+      .reserved = ashlar_block_bytes(manager),
+      .allocated = manager->bytes[ASHLAR_ALLOCATED] - play->pending_bytes,
       .pending = play->pending_bytes,
-      .free = manager->free_bytes,
+      .free = manager->bytes[ASHLAR_FREE],
       .largest_free = largest_free(manager),
   };
 }
@@ -270,10 +270,11 @@ void ashlar_play_measure(struct ashlar_play *play, uint64_t event)
 {
   const struct ashlar_manager *manager = play->manager;
   struct ashlar_replay_device *result = play->result;
-  if (manager->allocated_bytes + manager->free_bytes > result->at_peak_reserved.reserved) {
+  if (ashlar_block_bytes(manager) > result->at_peak_reserved.reserved) {
     result->at_peak_reserved = ashlar_play_moment(play, event);
   }
-  if (manager->allocated_bytes - play->pending_bytes > result->at_peak_allocated.allocated) {
+  if (manager->bytes[ASHLAR_ALLOCATED] - play->pending_bytes >
+      result->at_peak_allocated.allocated) {
     result->at_peak_allocated = ashlar_play_moment(play, event);
   }
 }

@@ -267,7 +267,7 @@ bool ashlar_replaying_request(struct ashlar_replaying *work, struct ashlar_play 
   case ASHLAR_REQUEST_REFUSED:
     return do_refused(work, play, item);
   case ASHLAR_REQUEST_SNAPSHOT:
-    ashlar_play_note(play, ASHLAR_ACTION_SNAPSHOT, 0, play->manager->allocated_bytes, 0);
+    ashlar_play_note(play, ASHLAR_ACTION_SNAPSHOT, 0, play->manager->bytes[ASHLAR_ALLOCATED], 0);
     return true;
   default:
     return do_impossible(work, play, item);

@@ -67,7 +67,7 @@ struct ashlar_seed_segment {
   uint64_t size;
   uint16_t stream;
   uint8_t device;
-  uint8_t pool; /* ASHLAR_POOL_SMALL or ASHLAR_POOL_LARGE */
+  uint8_t pool; /* ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE */
 };
 
 /* A block that was live when the recording began. */

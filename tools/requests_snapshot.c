@@ -107,7 +107,7 @@ static uint64_t size_of(const struct converting *work, uint64_t index,
     return block->requested;
   }
   const uint64_t room = room_of(work, index, segment);
-  if (block->low < block->high && segment->class == ASHLAR_POOL_LARGE &&
+  if (block->low < block->high && segment->class == ASHLAR_CLASS_LARGE &&
       room - block->low <= ASHLAR_SMALL_LIMIT && room <= block->high) {
     return room;
   }

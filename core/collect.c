@@ -1,0 +1,75 @@
+/* collect.c - see reclaim.h: collection by age.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "core/reclaim.h"
+
+int ashlar_collect_counts(const struct ashlar_manager *m)
+{
+  return m->collect_above != UINT64_MAX &&
+         (m->limit != UINT64_MAX || m->config.policy == ASHLAR_POLICY_COMPLETE);
+}
+
+void ashlar_collect_searched(struct ashlar_manager *m, int32_t home)
+{
+  int32_t pool_class = ashlar_home_pool_class(home);
+  if (ashlar_collect_counts(m)) {
+    m->pool_searches[pool_class] = ashlar_saturating_sum(m->pool_searches[pool_class], 1);
+  }
+}
+
+/* Searches since a free block of the default pool's large class entered its list. */
+static uint64_t age_of(const struct ashlar_manager *m, int32_t slot)
+{
+  return m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[slot];
+}
+
+static int is_whole(const struct ashlar_manager *m, int32_t slot)
+{
+  return m->prev[slot] == -1 && m->next[slot] == -1;
+}
+
+uint64_t ashlar_collect_mean(const struct ashlar_manager *m)
+{
+  uint64_t sum = 0;
+  uint64_t count = 0;
+  int32_t place = 0;
+  while (place < m->stream_count) {
+    int32_t home = ashlar_home(0, ASHLAR_CLASS_LARGE, m->stream_order[place]);
+    int32_t slot = ashlar_index_after(m, home, 0, 0, 0);
+    while (slot != -1) {
+      if (is_whole(m, slot)) {
+        sum = ashlar_saturating_sum(sum, age_of(m, slot));
+        count = ashlar_saturating_sum(count, 1);
+      }
+      slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
+    }
+    place++;
+  }
+  if (count == 0) {
+    return UINT64_MAX;
+  }
+  return sum / count + (sum % count == 0 ? 0 : 1);
+}
+
+/* First block of a list that may be collected. */
+static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_t cutoff)
+{
+  int32_t slot = ashlar_index_after(m, home, 0, 0, 0);
+  while (slot != -1 && (m->growable[slot] != 0 || !is_whole(m, slot) || age_of(m, slot) < cutoff)) {
+    slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
+  }
+  return slot;
+}
+
+int32_t ashlar_collect_next(const struct ashlar_manager *m, uint64_t cutoff)
+{
+  int32_t place = 0;
+  while (place < m->stream_count) {
+    int32_t slot =
+        old_in_list(m, ashlar_home(0, ASHLAR_CLASS_LARGE, m->stream_order[place]), cutoff);
+    if (slot != -1) {
+      return slot;
+    }
+    place++;
+  }
+  return -1;
+}

@@ -1,0 +1,72 @@
+/* growable.h - growable segments: ranges of addresses that are reserved once, and mapped and unmapped in pages.
+ *
+ * The arithmetic of pages, and the search for a run of blocks to map. Requirement: REQ-GROW.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_CORE_GROWABLE_H
+#define ASHLAR_CORE_GROWABLE_H
+
+#include "core/segment.h"
+#include "spec/growable.h"
+
+/* Bytes of a page of growable segments of a home. O(1). */
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires settings: page_allowed(m->config.large_segment_size);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_page: \result == page_of(m->config.large_segment_size, home);
+    ensures bytes: 0 < \result <= 1152921504606846975 && \result % 512 == 0;
+*/
+uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home);
+
+/* Least multiple of a page that is at least `bytes`. O(1). */
+/*@ requires page: 0 < page && bytes + page <= UINT64_MAX;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page;
+    ensures granule: page % 512 == 0 ==> multiple(\result, page) && \result % 512 == 0;
+*/
+uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page);
+
+/* Bytes of the range to reserve for a home: REQ-GROW-reserve. O(1). */
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires settings: page_allowed(m->config.large_segment_size) && m->config.device_total <= ASHLAR_MAX_REQUEST;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures granule: \result % 512 == 0;
+*/
+uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t home);
+
+/* Of a block of a growable segment: bytes before its first whole page, and of its whole pages. O(1). */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires block: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
+    requires settings: page_allowed(m->config.large_segment_size);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_unmap_lead: 0 <= \result < page_of(m->config.large_segment_size, m->home[slot]) && \result % 512 == 0;
+*/
+uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot);
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires block: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
+    requires settings: page_allowed(m->config.large_segment_size);
+    requires lead: lead < page_of(m->config.large_segment_size, m->home[slot]) && lead % 512 == 0;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_unmap_pages: \result % 512 == 0 && (0 < \result ==> lead + \result <= m->size[slot]);
+*/
+uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uint64_t lead);
+
+/* Where the run starts that a request of a home maps: the first run of open blocks, in the order of the addresses of
+   its unmapped blocks, with at least `size` bytes. -1: there is none. Linear in the unmapped blocks and their runs. */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires size: 0 < size;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home && is_open(*m, \result) &&
+      m->growable[\result] == 1;
+*/
+int32_t ashlar_growable_run(const struct ashlar_manager *m, int32_t home, uint64_t size);
+
+#endif

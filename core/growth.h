@@ -1,0 +1,36 @@
+/* growth.h - what a request holds while the device maps or unmaps memory of a growable segment.
+ *
+ * A run of open blocks is held as a whole, from its first block to `run_end`, while it is mapped block by block; so no other
+ * request can use a part of it, and a failure can be undone. Requirements: REQ-GROW, REQ-ATOMIC-leaving.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_CORE_GROWTH_H
+#define ASHLAR_CORE_GROWTH_H
+
+#include "core/growable.h"
+
+/* Holds what the request needs of the run that starts at a block: whole blocks, and of the last one, where it is
+   unmapped, whole pages. Linear in the blocks of the run. */
+void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start);
+
+/* The first block of the held run, from one of its blocks on, that is held for a reason; -1: none. */
+int32_t ashlar_growth_find(const struct ashlar_manager *m, int32_t request, int32_t slot,
+                           uint8_t hold);
+
+/* The device has mapped, or lost, the memory of a held block: it is counted, and held as such. */
+void ashlar_growth_mapped(struct ashlar_manager *m, int32_t slot);
+void ashlar_growth_unmapped(struct ashlar_manager *m, int32_t slot, uint8_t hold);
+
+/* Lets the held run go: mapped blocks are free, the others unmapped. Slot of the last one. */
+int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
+
+/* Cuts the whole pages out of a free block of a growable segment and holds them, to be unmapped; what is before and behind
+   stays free. Slot of the held block. */
+int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int32_t slot);
+
+/* Holds an unmapped block that is all of its segment, to be given back. */
+void ashlar_growth_hold_range(struct ashlar_manager *m, int32_t request, int32_t slot);
+
+/* Lets a single held block go, free or unmapped. Slot of the result. */
+int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state);
+
+#endif

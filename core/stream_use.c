@@ -1,0 +1,198 @@
+/* stream_use.c - see stream_use.h.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "core/stream_use.h"
+
+int32_t ashlar_use_find(const struct ashlar_manager *m, int32_t slot, int32_t stream)
+{
+  int32_t use = m->first_use[slot] - 1;
+  /*@ loop invariant use: -1 <= use < m->use_top && (0 <= use ==> m->use_block[use] == slot);
+      loop invariant passed: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
+        (use == -1 || m->use_serial[use] < m->use_serial[u]) ==> m->use_stream[u] != stream;
+      loop assigns use;
+      loop variant use == -1 ? 0 : m->use_serial[use];
+  */
+  while (use != -1 && m->use_stream[use] != stream) {
+    use = m->use_more[use];
+  }
+  return use;
+}
+
+int ashlar_use_room(const struct ashlar_manager *m, int32_t count)
+{
+  return m->use_spare_count >= count - (ASHLAR_USES - m->use_top) &&
+         m->use_serials <= UINT64_MAX - (count == 1 ? 1U : 2U);
+}
+
+int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, uint8_t captured)
+{
+  int32_t use;
+  int32_t more = m->first_use[slot] - 1;
+  //@ ghost int32_t before = m->use_top;
+  if (m->use_spare_count > 0) {
+    m->use_spare_count--;
+    use = m->use_spare[m->use_spare_count];
+  } else {
+    use = m->use_top;
+    m->use_top++;
+  }
+  m->use_serials++;
+  m->use_block[use] = slot;
+  m->use_stream[use] = stream;
+  m->use_serial[use] = m->use_serials;
+  m->use_number[use] = 0;
+  m->use_captured[use] = captured;
+  m->use_less[use] = -1;
+  m->use_more[use] = more;
+  if (more != -1) {
+    m->use_less[more] = use;
+  }
+  m->first_use[slot] = use + 1;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= before;
+       loop invariant spare: spare_uses(m->use_block, g) ==
+         spare_uses(\at(m->use_block, Pre), g) - (use < g ? 1 : 0);
+       loop assigns g;
+       loop variant before - g;
+    @/
+    while (g < before) g++;
+  */
+  return use;
+}
+
+/* takes a record out of its block's chain and makes it spare; the queues do not have it any more */
+/*@ requires \valid(m); REQUIRES_USES
+    requires known: 0 <= use < m->use_top && 0 <= m->use_block[use] && m->use_number[use] == 0;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RECORDS, ASSIGNS_CHAINS;
+    ENSURES_USES
+    ensures gone: m->use_block[use] == -1;
+    ensures others: \forall integer u; 0 <= u < m->use_top ==> u != use ==> m->use_block[u] == \old(*m).use_block[u];
+*/
+static void forget(struct ashlar_manager *m, int32_t use)
+{
+  int32_t less = m->use_less[use];
+  int32_t more = m->use_more[use];
+  /*@ ghost
+    int32_t h = 0;
+    /@ loop invariant h: 0 <= h <= m->use_top;
+       loop invariant room: spare_uses(m->use_block, h) + (use < h ? 1 : 0) <= h;
+       loop assigns h;
+       loop variant m->use_top - h;
+    @/
+    while (h < m->use_top) h++;
+  */
+  if (more != -1) {
+    m->use_less[more] = less;
+  }
+  if (less != -1) {
+    m->use_more[less] = more;
+  } else {
+    m->first_use[m->use_block[use]] = more + 1;
+  }
+  m->use_block[use] = -1;
+  m->use_next[use] = m->use_spare_count;
+  m->use_spare[m->use_spare_count] = use;
+  m->use_spare_count++;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->use_top;
+       loop invariant spare: spare_uses(m->use_block, g) ==
+         spare_uses(\at(m->use_block, Pre), g) + (use < g ? 1 : 0);
+       loop assigns g;
+       loop variant m->use_top - g;
+    @/
+    while (g < m->use_top) g++;
+  */
+}
+
+void ashlar_use_drop(struct ashlar_manager *m, int32_t use)
+{
+  forget(m, use);
+}
+
+uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use)
+{
+  int32_t stream = m->use_stream[use];
+  int32_t last = m->queue_tail[stream] - 1;
+  /*@ assert tail: 0 <= last ==> last != use && 0 <= m->use_block[last] && m->use_stream[last] == stream; */
+  m->submitted[stream]++;
+  m->use_number[use] = m->submitted[stream];
+  m->use_next[use] = -1;
+  if (last != -1) {
+    m->use_next[last] = use;
+  } else {
+    m->queue_head[stream] = use + 1;
+  }
+  m->queue_tail[stream] = use + 1;
+  /*@ assert spares: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == -1 ==>
+        m->use_next[u] == \at(m->use_next[u], Pre) && m->use_number[u] == \at(m->use_number[u], Pre); */
+  /*@ assert others: \forall integer u; 0 <= u < m->use_top ==> u != use ==> u != last ==>
+        m->use_next[u] == \at(m->use_next[u], Pre) && m->use_number[u] == \at(m->use_number[u], Pre); */
+  /*@ assert older: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==> u != use ==>
+        m->use_stream[u] == stream ==> m->use_number[u] < m->use_number[use]; */
+  /*@ assert empty: last == -1 ==> \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==> u != use ==>
+        m->use_stream[u] == stream ==> m->use_number[u] == 0; */
+  /*@ assert before: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==> u != use ==> 0 <= last ==>
+        m->use_stream[u] == stream ==> m->use_number[u] <= m->use_number[last]; */
+  return m->submitted[stream];
+}
+
+int ashlar_uses_can_submit(const struct ashlar_manager *m, int32_t slot)
+{
+  int32_t use = m->first_use[slot] - 1;
+  /*@ loop invariant use: -1 <= use < m->use_top && (0 <= use ==> m->use_block[use] == slot);
+      loop invariant passed: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
+        (use == -1 || m->use_serial[use] < m->use_serial[u]) ==> m->submitted[m->use_stream[u]] < UINT64_MAX;
+      loop assigns use;
+      loop variant use == -1 ? 0 : m->use_serial[use];
+  */
+  while (use != -1) {
+    if (m->submitted[m->use_stream[use]] == UINT64_MAX) {
+      return 0;
+    }
+    use = m->use_more[use];
+  }
+  return 1;
+}
+
+void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
+{
+  int32_t use = m->first_use[slot] - 1;
+  /*@ loop invariant use: -1 <= use < m->use_top && (0 <= use ==> m->use_block[use] == slot);
+      loop invariant done: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
+        (use == -1 || m->use_serial[use] < m->use_serial[u]) ==> 0 < m->use_number[u];
+      loop invariant waiting: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
+        0 <= use ==> m->use_serial[u] <= m->use_serial[use] ==>
+        m->use_number[u] == 0 && m->submitted[m->use_stream[u]] < UINT64_MAX;
+      loop invariant others: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot ==>
+        m->use_number[u] == \at(m->use_number[u], Pre);
+      USES_INVARIANT(loop invariant)
+      loop assigns use, ASSIGNS_QUEUES;
+      loop variant use == -1 ? 0 : m->use_serial[use];
+  */
+  while (use != -1) {
+    int32_t more = m->use_more[use];
+    (void)ashlar_use_submit(m, use);
+    use = more;
+  }
+}
+
+int32_t ashlar_use_pop(struct ashlar_manager *m, int32_t stream)
+{
+  int32_t use = m->queue_head[stream] - 1;
+  int32_t next;
+  int32_t slot;
+  if (use == -1 || m->use_number[use] > m->completed[stream]) {
+    return -1;
+  }
+  next = m->use_next[use];
+  slot = m->use_block[use];
+  m->queue_head[stream] = next + 1;
+  if (next == -1) {
+    m->queue_tail[stream] = 0;
+  }
+  m->use_number[use] = 0;
+  forget(m, use);
+  return slot;
+}

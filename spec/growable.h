@@ -1,0 +1,14 @@
+/* growable.h (ACSL only) - pages, and what can be mapped.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_SPEC_GROWABLE_H
+#define ASHLAR_SPEC_GROWABLE_H
+/*@
+  predicate page_allowed(integer large) = 10485760 < large <= 1152921504606846975 && large % 2097152 == 0;
+  logic integer page_of(integer large, integer home) =
+    home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ? 2097152 : large;
+
+  // a block that growing may take: free or unmapped
+  predicate is_open(struct ashlar_manager m, integer i) =
+    m.state[i] == ASHLAR_FREE || m.state[i] == ASHLAR_UNMAPPED;
+*/
+#endif

@@ -1,0 +1,34 @@
+/* pending.h (ACSL only) - which blocks have uses, and which of them are submitted (REQ-STREAM).
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_SPEC_PENDING_H
+#define ASHLAR_SPEC_PENDING_H
+/*@
+  // REQ-STREAM: a block that has a use is allocated or pending: no free block has an outstanding use on any stream
+  predicate uses_had(integer top, integer use_top, int32_t use_block[ASHLAR_USES], uint8_t state[ASHLAR_SLOTS]) =
+    \forall integer u; 0 <= u < use_top ==> 0 <= use_block[u] ==> use_block[u] < top &&
+      (state[use_block[u]] == ASHLAR_ALLOCATED || state[use_block[u]] == ASHLAR_PENDING);
+
+  // uses are submitted when their block is given back, not before
+  predicate submitted_pending(integer use_top, int32_t use_block[ASHLAR_USES], uint64_t use_number[ASHLAR_USES],
+    uint8_t state[ASHLAR_SLOTS]) =
+    \forall integer u; 0 <= u < use_top ==> 0 <= use_block[u] ==> 0 < use_number[u] ==>
+      state[use_block[u]] == ASHLAR_PENDING;
+
+  // what waits has something to wait for
+  predicate pending_used(integer top, uint8_t state[ASHLAR_SLOTS], int32_t first_use[ASHLAR_SLOTS], integer but) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_PENDING ==> i != but ==> 0 < first_use[i];
+*/
+// clang-format off
+#define USED_INVARIANT(K) STATE_INVARIANT(K) USES_INVARIANT(K) \
+  K REQ_STREAM_pending_had: uses_had(m->top, m->use_top, m->use_block, m->state); \
+  K REQ_STREAM_pending_submitted: submitted_pending(m->use_top, m->use_block, m->use_number, m->state);
+#define PENDING_INVARIANT(K, BUT) USED_INVARIANT(K) \
+  K REQ_STREAM_pending_used: pending_used(m->top, m->state, m->first_use, BUT);
+#define REQUIRES_USED PENDING_INVARIANT(requires, -1)
+#define ENSURES_USED PENDING_INVARIANT(ensures, -1)
+#define REQUIRES_GIVEN_BACK(SLOT) PENDING_INVARIANT(requires, SLOT)
+#define ASSIGNS_USES ASSIGNS_RECORDS, m->use_top, EVERY_USE(use_stream), EVERY_USE(use_serial), m->use_serials, \
+  EVERY_USE(use_captured), EVERY_USE(use_number), ASSIGNS_CHAINS, m->queue_head[0 .. ASHLAR_STREAMS - 1], \
+  m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1]
+// clang-format on
+#endif
