@@ -96,11 +96,15 @@ static struct ashlar_step ask_bytes(struct ashlar_manager *m, int32_t request,
   return step;
 }
 
-/* Whether a rung is left out: by what it is about, by the policy, in a capture. */
+/* Whether a rung is left out, or left where a capture has begun since: by what it is about, by the policy, in a capture.
+   What was begun with a range is ended first: a held run, a reserved range would be lost. */
 static int is_left_out(const struct ashlar_manager *m, int32_t request)
 {
   int complete = m->config.policy == ASHLAR_POLICY_COMPLETE;
   int capture = ashlar_ladder_in_capture(m, m->request[request].caller);
+  if (m->request[request].growth != ASHLAR_GROWTH_NONE) {
+    return 0;
+  }
   switch (m->request[request].rung) {
   case ASHLAR_RUNG_CALLBACKS:
     return m->config.callbacks == 0;

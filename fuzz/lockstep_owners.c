@@ -313,6 +313,10 @@ static int32_t uses_of(const struct model_checkpoint *checkpoint)
 
 void lockstep_checkpoint(struct lockstep *run, struct fuzz_input *in)
 {
+#ifdef LOCKSTEP_NO_CHECKPOINT
+  (void)fuzz_byte(in);
+  return;
+#endif
   const int32_t number = (int32_t)fuzz_below(in, SUBJECT_CHECKPOINTS);
   const uint32_t form = fuzz_below(in, 2 * (POOLS + 2));
   const struct model_caller caller = lockstep_caller(in);

@@ -142,7 +142,8 @@ static void resume(struct lockstep *run, int32_t i, enum model_outcome outcome, 
 {
   const struct flight flight = run->flight[i];
   const int32_t rung = run->model->request[flight.step.request].rung;
-  FUZZ_SAY("resume %" PRId32 ": outcome %d, value 0x%" PRIx64, flight.request, (int)outcome, value);
+  FUZZ_SAY("resume %" PRId32 " on rung %" PRId32 ": outcome %d, value 0x%" PRIx64, flight.request,
+           rung, (int)outcome, value);
   run->flights--;
   run->flight[i] = run->flight[run->flights];
   const struct model_step step = subject_resume(flight.request, outcome, value);

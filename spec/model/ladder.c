@@ -130,7 +130,7 @@ static struct model_step search(struct model *m, int32_t request, bool fallback)
   want.growable = want.growable && !fallback;
   for (int32_t round = 0; round < MODEL_POOLS && pool != -1; round++) {
     want.pool = pool;
-    if (!fallback || m->pool[pool].use_on_oom) {
+    if (!fallback || (m->pool[pool].use_on_oom && m->pool[pool].users > 0)) {
       model_count_search(m, want);
       const int32_t slot = model_search(m, want);
       if (slot != -1) {

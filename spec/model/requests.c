@@ -224,6 +224,9 @@ enum model_status model_limit_set(struct model *m, uint64_t limit, uint64_t coll
 /* REQ-GROW-toggle. */
 enum model_status model_growable_set(struct model *m, bool on)
 {
+  if (on && m->config.device_total == 0) {
+    return MODEL_ERROR_SETTING;
+  }
   m->growable = on;
   return MODEL_OK;
 }
