@@ -26,10 +26,12 @@ static int is_wanted(const struct ashlar_manager *m, int32_t pool)
 
 void ashlar_ladder_end_pools(struct ashlar_manager *m)
 {
+  const struct ashlar_counter nothing = {0, 0, 0, 0};
   int32_t pool = 1;
   while (pool < ASHLAR_POOL_NUMBERS) {
-    if (m->pool_state[pool] == ASHLAR_POOL_FREEABLE && !is_wanted(m, pool)) {
-      (void)ashlar_pool_end(m, pool);
+    if (m->pool_state[pool] == ASHLAR_POOL_FREEABLE && !is_wanted(m, pool) &&
+        ashlar_pool_end(m, pool) == ASHLAR_OK) {
+      m->pool_reserved[pool] = nothing; /* the number may come again, for another pool */
     }
     pool++;
   }

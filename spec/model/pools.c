@@ -89,7 +89,7 @@ enum model_status model_scope_open(struct model *m, int32_t pool, uint64_t threa
   if (m->pool[pool].users == UINT32_MAX) {
     return MODEL_ERROR_COUNT;
   }
-  if (stream != -1 && !model_live_stream(m, stream)) {
+  if (stream < -1 || stream >= m->streams) { /* one that is gone makes no requests */
     return MODEL_ERROR_STREAM;
   }
   const bool twice = m->pool[pool].scope.open;

@@ -98,7 +98,7 @@ struct model_step model_empty_cache_begin(struct model *m, int32_t pool, struct 
 int32_t model_choose(const struct model *m, uint64_t bytes, int32_t stream,
                      struct model_caller caller)
 {
-  return bytes == 0 || refusal(m, bytes, stream) != MODEL_OK
+  return bytes == 0 || model_busy(m) || refusal(m, bytes, stream) != MODEL_OK
              ? -1
              : model_search(m, wanted(m, bytes, stream, caller));
 }

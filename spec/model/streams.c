@@ -37,7 +37,7 @@ static bool has_segment(const struct model *m, int32_t stream)
   return found;
 }
 
-/* REQ-STREAM-registered, REQ-CAPACITY-streams. */
+/* A number that comes again goes on counting its uses. REQ-STREAM-registered, REQ-CAPACITY-streams. */
 struct model_registration model_stream_register(struct model *m, uint64_t key)
 {
   const int32_t known = model_stream_find(m, key);
@@ -47,7 +47,9 @@ struct model_registration model_stream_register(struct model *m, uint64_t key)
   for (int32_t i = 0; i < MODEL_STREAMS; i++) {
     if (!m->stream[i].used || (m->stream[i].gone && !has_segment(m, i))) {
       m->streams = i >= m->streams ? i + 1 : m->streams;
-      m->stream[i] = (struct model_stream){.used = true, .key = key};
+      m->stream[i].used = true;
+      m->stream[i].gone = false;
+      m->stream[i].key = key;
       return (struct model_registration){MODEL_OK, i};
     }
   }
