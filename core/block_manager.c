@@ -356,6 +356,9 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
   if (status != ASHLAR_OK) {
     return over_with_error(m, request, status);
   }
+  if (ashlar_reclaim_room(m) < ASHLAR_REQUEST_SLOTS) { /* ranges of this request went to others */
+    return over_with_error(m, request, ASHLAR_ERROR_CAPACITY);
+  }
   m->request[request].address = address;
   if (bytes >= m->request[request].size) {
     int32_t slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 1);

@@ -391,7 +391,10 @@ static struct ashlar_step climb(struct ashlar_manager *m, int32_t request)
 
 struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request)
 {
-  struct ashlar_step step = climb(m, request);
+  struct ashlar_step step;
+  /* Those of the requests in flight, and two around pages that are unmapped; these are taken only if there is room. */
+  (void)ashlar_block_reserve(m, 2 + ASHLAR_REQUEST_SLOTS * m->in_flight);
+  step = climb(m, request);
   while (step.kind == ASHLAR_STEP_NONE) {
     step = climb(m, request);
   }
