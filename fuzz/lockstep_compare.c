@@ -38,6 +38,12 @@ FUZZ_ORACLE void lockstep_same_step(struct model_step step, struct model_step ex
            ", number %" PRIu64 ", request %" PRId32,
            (int)kind, (int)step.status, step.address, step.bytes, step.stream, step.number,
            step.request);
+  if (kind != expected.kind || step.address != expected.address || step.bytes != expected.bytes) {
+    FUZZ_SAY("  expected %d status %d: 0x%" PRIx64 ", %" PRIu64 " bytes, stream %" PRId32
+             ", number %" PRIu64,
+             (int)expected.kind, (int)expected.status, expected.address, expected.bytes,
+             expected.stream, expected.number);
+  }
   FUZZ_CHECK(kind == expected.kind && step.status == expected.status,
              "step %d status %d, expected %d status %d", (int)kind, (int)step.status,
              (int)expected.kind, (int)expected.status);

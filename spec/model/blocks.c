@@ -117,10 +117,12 @@ int32_t model_add_segment(struct model *m, struct model_want want, uint64_t addr
                                            .size = bytes});
 }
 
+/* A segment that is one block goes, and its pool where that was the last thing it had. REQ-POOL-freeable. */
 void model_remove_segment(struct model *m, int32_t slot)
 {
   m->segment[m->block[slot].segment].used = false;
   m->block[slot].state = MODEL_UNUSED;
+  model_end_pools(m);
 }
 
 /* Cuts a block: the front, of `size` bytes, keeps the slot and its state; the rest, whose slot is given, is free. Both
