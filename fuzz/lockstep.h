@@ -148,6 +148,7 @@ void lockstep_allocate_many(struct lockstep *run, struct fuzz_input *in);
 void lockstep_exactly(struct lockstep *run, struct fuzz_input *in);
 void lockstep_choose(struct lockstep *run, struct fuzz_input *in);
 void lockstep_empty_cache(struct lockstep *run, struct fuzz_input *in);
+void lockstep_make_hole(struct lockstep *run, struct fuzz_input *in);
 void lockstep_go_on(struct lockstep *run, struct fuzz_input *in);
 void lockstep_no_request(struct lockstep *run, struct fuzz_input *in);
 
@@ -172,6 +173,9 @@ void lockstep_settings(struct lockstep *run, struct fuzz_input *in);
 void lockstep_add_live(struct lockstep *run, struct pair block);
 void lockstep_drop_live(struct lockstep *run, int32_t i);
 void lockstep_sweep(struct lockstep *run);
+
+/* Frees the live block of a slot of the model, if there is one. */
+void lockstep_free_slot(struct lockstep *run, int32_t model_slot);
 
 /* Who calls, and for which stream. */
 struct model_caller lockstep_caller(struct fuzz_input *in);

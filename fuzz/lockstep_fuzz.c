@@ -41,7 +41,7 @@ static const struct {
     {6, lockstep_look},        {6, lockstep_checkpoint},    {18, lockstep_complete},
     {12, lockstep_streams},    {10, lockstep_pools},        {12, lockstep_scopes},
     {8, lockstep_settings},    {8, lockstep_exactly},       {4, lockstep_choose},
-    {6, lockstep_empty_cache}, {3, lockstep_no_request},
+    {6, lockstep_empty_cache}, {4, lockstep_make_hole},     {3, lockstep_no_request},
 };
 
 static void churn(struct lockstep *run, struct fuzz_input *in, uint32_t what)

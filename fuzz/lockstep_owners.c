@@ -115,6 +115,16 @@ void lockstep_free(struct lockstep *run, struct fuzz_input *in)
   }
 }
 
+void lockstep_free_slot(struct lockstep *run, int32_t model_slot)
+{
+  for (int32_t i = 0; i < run->live_count; i++) {
+    if (run->live[i].model_slot == model_slot) {
+      free_live(run, i, BY_HANDLE, (struct model_caller){-1, 0});
+      return;
+    }
+  }
+}
+
 void lockstep_free_many(struct lockstep *run, struct fuzz_input *in)
 {
   const uint32_t count = 1 + fuzz_below(in, AT_ONCE);

@@ -250,36 +250,70 @@ void lockstep_go_on(struct lockstep *run, struct fuzz_input *in)
   }
 }
 
+/* Performs the steps of a request that has just begun, until it is over. */
+static void perform_all(struct lockstep *run, struct fuzz_input *in, int32_t request)
+{
+  while (run->flights > 0 && run->flight[run->flights - 1].step.request == request) {
+    perform(run, in, run->flights - 1);
+  }
+}
+
 /* Blocks of one size, whose device calls are performed. */
 void lockstep_allocate_many(struct lockstep *run, struct fuzz_input *in)
 {
   const uint32_t count = 1 + fuzz_below(in, AT_ONCE);
   const uint64_t bytes = draw_bytes(run, in);
   const int32_t stream = lockstep_stream(run, in);
-  for (uint32_t k = 0; k < count && run->live_count < run->wanted; k++) {
-    const struct model_step step = begin(run, bytes, stream, (struct model_caller){-1, 0});
-    while (run->flights > 0 && run->flight[run->flights - 1].step.request == step.request) {
-      const enum model_step_kind kind = run->flight[run->flights - 1].step.kind;
-      if (kind != MODEL_STEP_ALLOCATE && kind != MODEL_STEP_MAP && kind != MODEL_STEP_RESERVE) {
-        return;
-      }
-      perform(run, in, run->flights - 1);
-    }
-    if (step.kind == MODEL_STEP_ERROR) {
-      return;
-    }
+  struct model_step step = {.kind = MODEL_STEP_DONE};
+  for (uint32_t k = 0; k < count && run->live_count < run->wanted && step.kind != MODEL_STEP_ERROR;
+       k++) {
+    step = begin(run, bytes, stream, (struct model_caller){-1, 0});
+    perform_all(run, in, step.request);
   }
 }
 
-void lockstep_empty_cache(struct lockstep *run, struct fuzz_input *in)
+static int32_t empty_cache(struct lockstep *run, int32_t pool, struct model_caller caller)
 {
-  const int32_t pool = (int32_t)fuzz_below(in, POOLS + 3) - 1;
-  const struct model_caller caller = lockstep_caller(in);
   FUZZ_SAY("empty the cache of pool %" PRId32 ", caller %" PRId32, pool, caller.stream);
   const struct model_step step = subject_empty_cache_begin(pool, caller);
   const struct model_step expected = model_empty_cache_begin(run->model, pool, caller);
   lockstep_count(OP_EMPTY_CACHE, outcome_of(expected), rung_of(run, expected));
   take(run, step, expected);
+  return expected.request;
+}
+
+void lockstep_empty_cache(struct lockstep *run, struct fuzz_input *in)
+{
+  const int32_t pool = (int32_t)fuzz_below(in, POOLS + 3) - 1;
+  (void)empty_cache(run, pool, lockstep_caller(in));
+}
+
+/* Three blocks of a growable segment, of which the outer ones are unmapped and the one between is freed: a request for all
+   needs several maps. */
+void lockstep_make_hole(struct lockstep *run, struct fuzz_input *in)
+{
+  const struct model_caller nobody = {-1, 0};
+  const int32_t stream = lockstep_stream(run, in);
+  const uint64_t page = run->model->config.large_segment_size;
+  const uint32_t form = fuzz_below(in, 16);
+  const uint64_t sizes[] = {(2 + form % 2) * page, form < 8 ? page / 2 : 2 * page, 2 * page};
+  struct pair made[3];
+  if (!run->model->growable) {
+    return;
+  }
+  for (int32_t k = 0; k < 3; k++) {
+    const int32_t before = run->live_count;
+    perform_all(run, in, begin(run, sizes[k], stream, nobody).request);
+    if (run->live_count == before) {
+      return;
+    }
+    made[k] = run->live[before];
+  }
+  lockstep_free_slot(run, made[0].model_slot);
+  lockstep_free_slot(run, made[2].model_slot);
+  perform_all(run, in, empty_cache(run, -1, nobody));
+  lockstep_free_slot(run, made[1].model_slot);
+  (void)begin(run, sizes[0] + sizes[1] + page, stream, nobody);
 }
 
 /* --- requests that need no device --- */
