@@ -64,7 +64,7 @@ uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uin
     requires size: 0 < size;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home && is_open(*m, \result) &&
+    ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home && run_open(*m, \result, size) &&
       m->growable[\result] == 1;
 */
 int32_t ashlar_growable_run(const struct ashlar_manager *m, int32_t home, uint64_t size);

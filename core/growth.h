@@ -7,12 +7,41 @@
 #define ASHLAR_CORE_GROWTH_H
 
 #include "core/growable.h"
+#include "spec/growth.h"
 
 /* Holds what the request needs of the run that starts at a block: whole blocks, and of the last one, where it is
    unmapped, whole pages. Linear in the blocks of the run. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    requires start: 0 <= start < m->top && run_open(*m, start, m->request[request].size) && m->growable[start] == 1;
+    requires size: 0 < m->request[request].size && m->request[request].size % 512 == 0 &&
+      m->request[request].size <= 2305843009213693952;
+    requires settings: page_allowed(m->config.large_segment_size);
+    requires spare: 0 < m->spare_count;
+    requires none: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==> m->holder[i] != request;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ALL(hold), ALL(holder), m->request[request].run, m->request[request].run_end;
+    ENSURES_STATE
+    ensures REQ_GROW_allocate_held: run_held(*m, request) && m->request[request].run == start &&
+      m->addr[start] + m->request[request].size <= m->request[request].run_end && m->home[start] == \old(m->home[start]);
+    ensures REQ_FRAME_hold: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==> kept(\old(*m), *m, j);
+    ensures new: \forall integer j; 0 <= j < m->top ==> !is_had(\old(*m), j) ==> is_had(*m, j) ==>
+      m->state[j] == ASHLAR_HELD && m->holder[j] == request;
+    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
+*/
 void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start);
 
 /* The first block of the held run, from one of its blocks on, that is held for a reason; -1: none. */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    requires run: run_held(*m, request);
+    requires slot: 0 <= slot < m->top && in_run(*m, request, slot);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures found: \result != -1 ==> 0 <= \result < m->top && in_run(*m, request, \result) && m->hold[\result] == hold;
+    ensures none: \result == -1 ==> \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+      m->addr[slot] <= m->addr[i] ==> m->hold[i] != hold;
+*/
 int32_t ashlar_growth_find(const struct ashlar_manager *m, int32_t request, int32_t slot,
                            uint8_t hold);
 

@@ -10,5 +10,13 @@
   // a block that growing may take: free or unmapped
   predicate is_open(struct ashlar_manager m, integer i) =
     m.state[i] == ASHLAR_FREE || m.state[i] == ASHLAR_UNMAPPED;
+
+  // the blocks from one on are open, one behind the other, up to the last that is needed for so many bytes
+  predicate run_open(struct ashlar_manager m, integer start, integer size) =
+    is_open(m, start) &&
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
+      m.addr[start] <= m.addr[i] < m.addr[start] + size ==>
+      is_open(m, i) && m.base[i] == m.base[start] &&
+      (m.addr[i] + m.size[i] < m.addr[start] + size ==> 0 <= m.next[i]);
 */
 #endif
