@@ -33,22 +33,16 @@ static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
   }
 }
 
-static struct ashlar_saved no_uses(struct ashlar_saved saved)
-{
-  int32_t word = 0;
-  while (word < ASHLAR_SAVED_WORDS) {
-    saved.use[word] = 0;
-    word++;
-  }
-  return saved;
-}
-
 /* A mapped block as it is recorded. */
 static struct ashlar_saved saved_of(const struct ashlar_manager *m, int32_t slot)
 {
   struct ashlar_saved saved;
   int32_t use = m->first_use[slot] - 1;
-  saved = no_uses(saved);
+  int32_t word = 0;
+  while (word < ASHLAR_SAVED_WORDS) {
+    saved.use[word] = 0;
+    word++;
+  }
   saved.address = m->addr[slot];
   saved.size = m->size[slot];
   saved.home = m->home[slot];

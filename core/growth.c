@@ -128,6 +128,22 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
 }
 
 /* Lets a block of a held run go, by what it is held for. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->growable[slot] == 1;
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
+    ENSURES_STATE
+    ensures gone: m->state[slot] != ASHLAR_HELD && !is_had(*m, slot);
+    ensures REQ_FRAME_put_held: others_kept(\old(*m), *m, slot);
+    ensures result: 0 <= \result < m->top && m->state[\result] ==
+      (m->hold[slot] == ASHLAR_HOLD_UNMAPPED ? ASHLAR_UNMAPPED : ASHLAR_FREE) &&
+      m->addr[\result] <= \old(m->addr[slot]) &&
+      \old(m->addr[slot]) + \old(m->size[slot]) <= m->addr[\result] + m->size[\result] &&
+      m->home[\result] == \old(m->home[slot]);
+    ensures joined: m->state[\result] == ASHLAR_FREE ==> 0 <= \old(m->prev[slot]) ==>
+      \old(m->state[m->prev[slot]]) == ASHLAR_FREE ==> m->addr[\result] <= \old(m->addr[m->prev[slot]]);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
 static int32_t put_held(struct ashlar_manager *m, int32_t slot)
 {
   return ashlar_growth_put(m, slot,
@@ -139,6 +155,21 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
   uint64_t end = m->request[request].run_end;
   int32_t slot = m->request[request].run;
   m->request[request].run = -1;
+  /*@ loop invariant slot: 0 <= slot < m->top && in_run(*m, request, slot);
+      loop invariant end: m->addr[slot] + m->size[slot] <= end;
+      loop invariant rest: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        m->addr[slot] <= m->addr[i] && m->addr[i] + m->size[i] <= end && m->growable[i] == 1 &&
+        (m->addr[i] + m->size[i] < end ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
+      loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
+        !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
+      loop invariant new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
+        (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
+      loop invariant home: m->home[slot] == \at(m->home[m->request[request].run], Pre);
+      STATE_INVARIANT(loop invariant)
+      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
+      loop assigns slot, ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
+      loop variant UINT64_MAX - m->addr[slot];
+  */
   while (m->addr[slot] + m->size[slot] < end) {
     int32_t next = m->next[slot];
     (void)put_held(m, slot);

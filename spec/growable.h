@@ -7,6 +7,14 @@
   logic integer page_of(integer large, integer home) =
     home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ? 2097152 : large;
 
+  // bytes of a block before its first whole page, and whether it has one
+  logic integer lead_of(struct ashlar_manager m, integer i) =
+    (m.addr[i] - m.base[i]) % page_of(m.config.large_segment_size, m.home[i]) == 0 ? 0 :
+      page_of(m.config.large_segment_size, m.home[i]) -
+      (m.addr[i] - m.base[i]) % page_of(m.config.large_segment_size, m.home[i]);
+  predicate has_pages(struct ashlar_manager m, integer i) =
+    lead_of(m, i) + page_of(m.config.large_segment_size, m.home[i]) <= m.size[i];
+
   // a block that growing may take: free or unmapped
   predicate is_open(struct ashlar_manager m, integer i) =
     m.state[i] == ASHLAR_FREE || m.state[i] == ASHLAR_UNMAPPED;
