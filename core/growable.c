@@ -1,4 +1,4 @@
-/* growable.c - see growable.h.
+/* growable.c - see growable.h. Pages are counted in granules, so that every result is a multiple of 512 by its form.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/growable.h"
 
@@ -10,8 +10,12 @@ uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home)
 
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page)
 {
-  uint64_t over = bytes % page;
-  return over == 0 ? bytes : bytes + (page - over);
+  uint64_t granules = bytes / ASHLAR_GRANULE + (bytes % ASHLAR_GRANULE == 0 ? 0 : 1);
+  uint64_t over = granules % (page / ASHLAR_GRANULE);
+  if (over > 0) {
+    granules += page / ASHLAR_GRANULE - over;
+  }
+  return granules * ASHLAR_GRANULE;
 }
 
 uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t home)
@@ -27,18 +31,16 @@ uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t hom
 
 uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot)
 {
-  uint64_t page = ashlar_growable_page(m, m->home[slot]);
-  uint64_t over = (m->addr[slot] - m->base[slot]) % page;
-  return over == 0 ? 0 : page - over;
+  uint64_t page = ashlar_growable_page(m, m->home[slot]) / ASHLAR_GRANULE;
+  uint64_t over = (m->addr[slot] - m->base[slot]) / ASHLAR_GRANULE % page;
+  return over == 0 ? 0 : (page - over) * ASHLAR_GRANULE;
 }
 
 uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uint64_t lead)
 {
-  uint64_t page = ashlar_growable_page(m, m->home[slot]);
-  if (lead >= m->size[slot]) {
-    return 0;
-  }
-  return m->size[slot] - lead - (m->size[slot] - lead) % page;
+  uint64_t page = ashlar_growable_page(m, m->home[slot]) / ASHLAR_GRANULE;
+  uint64_t granules = lead < m->size[slot] ? (m->size[slot] - lead) / ASHLAR_GRANULE : 0;
+  return granules < page ? 0 : (granules - granules % page) * ASHLAR_GRANULE;
 }
 
 /*@ requires \valid(m);

@@ -23,8 +23,8 @@ uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home);
 /*@ requires page: 0 < page && bytes + page <= UINT64_MAX;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page;
-    ensures granule: page % 512 == 0 ==> multiple(\result, page) && \result % 512 == 0;
+    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page + 512;
+    ensures granule: \result % 512 == 0;
 */
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page);
 

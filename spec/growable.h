@@ -8,10 +8,11 @@
     home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ? 2097152 : large;
 
   // bytes of a block before its first whole page, and whether it has one
+  logic integer granules_over(struct ashlar_manager m, integer i) =
+    ((m.addr[i] - m.base[i]) / 512) % (page_of(m.config.large_segment_size, m.home[i]) / 512);
   logic integer lead_of(struct ashlar_manager m, integer i) =
-    (m.addr[i] - m.base[i]) % page_of(m.config.large_segment_size, m.home[i]) == 0 ? 0 :
-      page_of(m.config.large_segment_size, m.home[i]) -
-      (m.addr[i] - m.base[i]) % page_of(m.config.large_segment_size, m.home[i]);
+    granules_over(m, i) == 0 ? 0 :
+      (page_of(m.config.large_segment_size, m.home[i]) / 512 - granules_over(m, i)) * 512;
   predicate has_pages(struct ashlar_manager m, integer i) =
     lead_of(m, i) + page_of(m.config.large_segment_size, m.home[i]) <= m.size[i];
 
