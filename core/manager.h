@@ -307,6 +307,7 @@ struct ashlar_manager {
   int32_t use_spare[ASHLAR_USES]; /* [0, use_spare_count): the spare records below use_top */
   int32_t use_spare_count;
   int32_t use_top;                    /* records below were used at least once */
+  uint64_t use_submissions;           /* uses that were ever submitted */
   uint64_t use_serials;               /* the last serial given */
   int32_t queue_head[ASHLAR_STREAMS]; /* record + 1; 0: the queue is empty */
   int32_t queue_tail[ASHLAR_STREAMS];
