@@ -172,6 +172,9 @@ static struct ashlar_step grow(struct ashlar_manager *m, int32_t request)
   int32_t home = m->request[request].home;
   int32_t slot;
   if (m->request[request].growth == ASHLAR_GROWTH_NONE) {
+    if (!ashlar_reclaim_has_room(m)) {
+      return pass_on(m, request);
+    }
     slot = ashlar_growable_run(m, home, m->request[request].size);
     if (slot == -1) {
       m->request[request].growth = ASHLAR_GROWTH_RESERVING;
@@ -392,8 +395,6 @@ static struct ashlar_step climb(struct ashlar_manager *m, int32_t request)
 struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request)
 {
   struct ashlar_step step;
-  /* Those of the requests in flight, and two around pages that are unmapped; these are taken only if there is room. */
-  (void)ashlar_block_reserve(m, 2 + ASHLAR_REQUEST_SLOTS * m->in_flight);
   step = climb(m, request);
   while (step.kind == ASHLAR_STEP_NONE) {
     step = climb(m, request);

@@ -37,6 +37,7 @@ enum {
       ASHLAR_SLOTS - 1,    /* of the address map; odd where the slots are a power of two */
   ASHLAR_DIVISIONS = 16,   /* size ranges of the power-of-two division table */
   ASHLAR_REQUESTS = 8,     /* requests in flight */
+  ASHLAR_SET_ASIDE = 32,   /* slots for all of them: 4 each */
   ASHLAR_REQUEST_SLOTS = 4 /* slots that a request may need, until it ends */
 };
 

@@ -7,6 +7,11 @@ int32_t ashlar_reclaim_room(const struct ashlar_manager *m)
   return m->spare_count + (ASHLAR_SLOTS - m->top);
 }
 
+int ashlar_reclaim_has_room(const struct ashlar_manager *m)
+{
+  return ashlar_reclaim_room(m) >= 2 + ASHLAR_SET_ASIDE;
+}
+
 /*@ requires \valid(m);
     requires slot: 0 <= slot < ASHLAR_SLOTS;
     terminates \true; exits \false;
@@ -36,7 +41,7 @@ static int can_go(const struct ashlar_manager *m, int32_t slot, uint8_t growable
     return is_whole(m, slot);
   }
   return ashlar_growable_whole(m, slot, ashlar_growable_lead(m, slot)) > 0 &&
-         ashlar_reclaim_room(m) >= 2 + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
+         ashlar_reclaim_has_room(m);
 }
 
 /* First block of a list behind a key that can be released. */

@@ -22,6 +22,15 @@
 */
 int32_t ashlar_reclaim_room(const struct ashlar_manager *m);
 
+/* 1 where there are two slots beyond those that are set aside for requests in flight: growing and unmapping may take
+   them. O(1). */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CAPACITY_slots_beyond: \result != 0 <==> has_room(*m);
+*/
+int ashlar_reclaim_has_room(const struct ashlar_manager *m);
+
 /* The first block in release order that can be released, of the default pool (where `in_default` is not 0), of freeable
    pools, and of `own`, 0: none; -1: there is none. Linear in the free blocks it passes over. */
 /*@ requires \valid(m); REQUIRES_LISTED REQUIRES_POOLS

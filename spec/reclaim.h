@@ -3,11 +3,13 @@
 #ifndef ASHLAR_SPEC_RECLAIM_H
 #define ASHLAR_SPEC_RECLAIM_H
 /*@
+  // two slots beyond those that are set aside for requests in flight
+  predicate has_room(struct ashlar_manager m) = 2 + ASHLAR_SET_ASIDE <= m.spare_count + ASHLAR_SLOTS - m.top;
+
   // REQ-LADDER-all, REQ-GROW-unmap: what a release of everything may take
   predicate can_go(struct ashlar_manager m, integer i) =
     m.state[i] == ASHLAR_FREE &&
-    (m.growable[i] == 0 ? whole_free(m, i) : has_pages(m, i) &&
-      2 + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS <= m.spare_count + ASHLAR_SLOTS - m.top);
+    (m.growable[i] == 0 ? whole_free(m, i) : has_pages(m, i) && has_room(m));
 
   // no block of a pool and class can go
   predicate none_in_class(struct ashlar_manager m, integer pool_class) =
