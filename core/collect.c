@@ -41,6 +41,7 @@ static int is_whole(const struct ashlar_manager *m, int32_t slot)
 
 uint64_t ashlar_collect_mean(const struct ashlar_manager *m)
 {
+  //@ ghost ashlar_whole_open(m);
   uint64_t sum = 0;
   uint64_t count = 0;
   int32_t place = 0;
@@ -94,6 +95,7 @@ static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_
 
 int32_t ashlar_collect_next(const struct ashlar_manager *m, uint64_t cutoff)
 {
+  //@ ghost ashlar_whole_open(m);
   int32_t place = 0;
   /*@ loop invariant place: 0 <= place <= m->stream_count;
       loop assigns place;

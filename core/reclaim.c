@@ -4,6 +4,7 @@
 
 int32_t ashlar_reclaim_room(const struct ashlar_manager *m)
 {
+  //@ ghost ashlar_whole_open(m);
   return m->spare_count + (ASHLAR_SLOTS - m->top);
 }
 
@@ -25,9 +26,8 @@ static int is_whole(const struct ashlar_manager *m, int32_t slot)
 
 /* Whether a free block can be released, as one of an ordinary or of a growable segment. Unmapping needs slots for what
    is before and behind the pages, beside those that requests in flight may need. */
-/*@ requires \valid(m); REQUIRES_BLOCKS
+/*@ requires \valid(m); REQUIRES_WHOLE REQUIRES_BLOCKS
     requires slot: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
-    requires settings: page_allowed(m->config.large_segment_size);
     terminates \true; exits \false;
     assigns \nothing;
     ensures go: \result != 0 <==> can_go(*m, slot) && m->growable[slot] == growable;
@@ -45,9 +45,8 @@ static int can_go(const struct ashlar_manager *m, int32_t slot, uint8_t growable
 }
 
 /* First block of a list behind a key that can be released. */
-/*@ requires \valid(m); REQUIRES_BLOCKS
+/*@ requires \valid(m); REQUIRES_WHOLE REQUIRES_BLOCKS
     requires home: 0 <= home < ASHLAR_LISTS;
-    requires settings: page_allowed(m->config.large_segment_size);
     terminates \true; exits \false;
     assigns \nothing;
     ensures some: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result) && m->growable[\result] == growable &&
@@ -75,7 +74,7 @@ static int32_t first_behind(const struct ashlar_manager *m, int32_t home, uint8_
 }
 
 /* First block of a pool and class, in the lists of the streams from a place of the table on. */
-/*@ requires \valid(m); REQUIRES_LISTED
+/*@ requires \valid(m); REQUIRES_WHOLE REQUIRES_LISTED
     requires pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
     requires class: class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE;
     requires place: 0 <= place <= m->stream_count;
@@ -111,6 +110,7 @@ static int32_t first_in_class(const struct ashlar_manager *m, int32_t pool, int3
 
 int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_whole_open(m);
   int32_t first = pool == 0 ? ASHLAR_CLASS_LARGE : ASHLAR_CLASS_SMALL;
   int32_t second = pool == 0 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
   int32_t slot = first_in_class(m, pool, first, 0, 0);
@@ -128,6 +128,7 @@ int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool)
 
 int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own)
 {
+  //@ ghost ashlar_whole_open(m);
   int32_t slot = in_default != 0 ? ashlar_reclaim_in_pool(m, 0) : -1;
   int32_t pool = ashlar_pool_next_freeable(m, 0, own);
   /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && can_go(*m, slot);
@@ -145,6 +146,7 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
 
 int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_whole_open(m);
   int32_t place = 0;
   int32_t class = ASHLAR_CLASS_LARGE;
   int32_t next = -1;
@@ -165,6 +167,7 @@ int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot)
 int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, uint64_t bytes,
                                 uint64_t limit, int first)
 {
+  //@ ghost ashlar_whole_open(m);
   int32_t slot = -1;
   if (first != 0 && bytes > 0) {
     slot = first_behind(m, home, 0, bytes - 1, UINT64_MAX, UINT64_MAX);

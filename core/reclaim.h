@@ -12,10 +12,11 @@
 #include "core/growable.h"
 #include "core/pool.h"
 #include "core/stream_table.h"
+#include "core/whole.h"
 #include "spec/reclaim.h"
 
 /* Slots that are spare or were never used. O(1). */
-/*@ requires \valid(m); REQUIRES_BLOCKS
+/*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_CAPACITY_slots_room: \result == m->spare_count + ASHLAR_SLOTS - m->top;
@@ -24,7 +25,7 @@ int32_t ashlar_reclaim_room(const struct ashlar_manager *m);
 
 /* 1 where there are two slots beyond those that are set aside for requests in flight: growing and unmapping may take
    them. O(1). */
-/*@ requires \valid(m); REQUIRES_BLOCKS
+/*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_CAPACITY_slots_beyond: \result != 0 <==> has_room(*m);
@@ -33,7 +34,7 @@ int ashlar_reclaim_has_room(const struct ashlar_manager *m);
 
 /* The first block in release order that can be released, of the default pool (where `in_default` is not 0), of freeable
    pools, and of `own`, 0: none; -1: there is none. Linear in the free blocks it passes over. */
-/*@ requires \valid(m); REQUIRES_LISTED REQUIRES_POOLS
+/*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_LADDER_first: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result);
@@ -42,7 +43,7 @@ int ashlar_reclaim_has_room(const struct ashlar_manager *m);
 int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own);
 
 /* The same for one pool alone. */
-/*@ requires \valid(m); REQUIRES_LISTED
+/*@ requires \valid(m); REQUIRES_WHOLE
     requires pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
     terminates \true; exits \false;
     assigns \nothing;
@@ -55,7 +56,7 @@ int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool);
 
 /* First whole free block of an ordinary segment behind `slot` (-1: of all) in the release order of the default pool; -1:
    none. For those who compare with a recorded order. */
-/*@ requires \valid(m); REQUIRES_LISTED
+/*@ requires \valid(m); REQUIRES_WHOLE
     requires slot: slot == -1 || (0 <= slot < m->top && m->state[slot] == ASHLAR_FREE);
     terminates \true; exits \false;
     assigns \nothing;
@@ -65,7 +66,7 @@ int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot);
 
 /* The next oversize segment to release for a request that needs `bytes` (at least the split limit) of a list: the least
    of at least `bytes`, where `first` is not 0 and there is one; else the greatest of at least `limit`. -1: none. */
-/*@ requires \valid(m); REQUIRES_LISTED
+/*@ requires \valid(m); REQUIRES_WHOLE
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
     assigns \nothing;
@@ -95,16 +96,14 @@ int ashlar_collect_counts(const struct ashlar_manager *m);
 void ashlar_collect_searched(struct ashlar_manager *m, int32_t home);
 
 /* Mean age, rounded up, of the whole free blocks of the default pool's large class; UINT64_MAX: there is none. */
-/*@ requires \valid(m); REQUIRES_LISTED
-    requires ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+/*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
 */
 uint64_t ashlar_collect_mean(const struct ashlar_manager *m);
 
 /* First of those of ordinary segments, in release order, whose age is at least `cutoff`; -1: none. */
-/*@ requires \valid(m); REQUIRES_LISTED
-    requires ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+/*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_LADDER_collect_old: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) &&

@@ -2,6 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_ALLOCATION_H
 #define ASHLAR_SPEC_ALLOCATION_H
+
+#include "spec/address_map.h"
+#include "spec/block_table.h"
+#include "spec/size_policy.h"
 /*@
   // REQ-SIZE-split, REQ-GROW-split, REQ-POOL-nosplit
   predicate splits(struct ashlar_manager m, integer home, integer whole, integer size, integer growable) =

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_GROWTH_H
 #define ASHLAR_SPEC_GROWTH_H
+
+#include "spec/growable.h"
 /*@
   predicate in_run(struct ashlar_manager m, integer request, integer i) =
     m.state[i] == ASHLAR_HELD && m.holder[i] == request;

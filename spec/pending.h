@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_PENDING_H
 #define ASHLAR_SPEC_PENDING_H
+
+#include "spec/stream_use.h"
+#include "spec/allocation.h"
 /*@
   // REQ-STREAM: a block that has a use is allocated or pending: no free block has an outstanding use on any stream
   predicate uses_had(integer top, integer use_top, int32_t use_block[ASHLAR_USES], uint8_t state[ASHLAR_SLOTS]) =

@@ -2,6 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_RECLAIM_H
 #define ASHLAR_SPEC_RECLAIM_H
+
+#include "spec/segment.h"
+#include "spec/growable.h"
 /*@
   // two slots beyond those that are set aside for requests in flight
   predicate has_room(struct ashlar_manager m) = 2 + ASHLAR_SET_ASIDE <= m.spare_count + ASHLAR_SLOTS - m.top;
@@ -27,7 +30,6 @@
 */
 // clang-format off
 #define REQUIRES_LISTED REQUIRES_BLOCKS REQUIRES_STREAMS \
-  requires settings: page_allowed(m->config.large_segment_size); \
   requires homes: homes_listed(m->top, m->state, m->home, m->stream_count);
 // clang-format on
 #endif
