@@ -147,7 +147,7 @@ int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint6
     requires spare: size < m->size[slot] ==> 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
       m->home[slot] == \old(m->home[slot]) && m->size[slot] == size &&
       m->requested[slot] == \old(m->requested[slot]);
@@ -168,7 +168,7 @@ static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     terminates \true; exits \false;
     assigns m->state[slot], ASSIGNS_BYTES, m->requested[slot], m->references[slot], ASSIGNS_MAP, m->in_map[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures allocated: m->state[slot] == ASHLAR_ALLOCATED && m->requested[slot] == bytes && m->references[slot] == 1;
 */
 static void own(struct ashlar_manager *m, int32_t slot, uint64_t bytes)
@@ -205,7 +205,7 @@ static void count_in(struct ashlar_manager *m, int32_t class, uint64_t size, uin
     requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_STATE ENSURES_GIVEN
+    ENSURES_STATE ENSURES_LISTED ENSURES_GIVEN
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */
 static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
@@ -245,7 +245,7 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
     requires spare: 0 < before ==> 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures taken: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN &&
       m->addr[\result] == \old(m->addr[slot]) + before && m->size[\result] == \old(m->size[slot]) - before &&
       m->home[\result] == \old(m->home[slot]);
@@ -356,7 +356,7 @@ static void count_resize(struct ashlar_manager *m, int32_t class, uint64_t old_s
     requires after: 0 <= m->next[slot] && m->state[m->next[slot]] == ASHLAR_FREE;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE;
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures joined: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
       m->size[slot] == \old(m->size[slot]) + \old(m->size[m->next[slot]]);
     ensures after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
@@ -381,7 +381,7 @@ static void lengthen(struct ashlar_manager *m, int32_t slot)
       0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ALL(entered), ASSIGNS_MAP, ALL(in_map);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures resized: m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
       m->addr[slot] == \old(m->addr[slot]) && m->requested[slot] == \old(m->requested[slot]);
     ensures REQ_FRAME_reshape: others_kept(\old(*m), *m, slot);

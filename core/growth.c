@@ -8,7 +8,7 @@
     requires request: 0 <= request < ASHLAR_REQUESTS;
     terminates \true; exits \false;
     assigns m->state[slot], ASSIGNS_BYTES, m->hold[slot], m->holder[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures held: m->state[slot] == ASHLAR_HELD && m->hold[slot] == why && m->holder[slot] == request;
 */
 static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_t why)
@@ -26,7 +26,7 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
     requires spare: most < m->size[slot] ==> 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, m->hold[slot], m->holder[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures held: m->state[slot] == ASHLAR_HELD && m->holder[slot] == request && m->addr[slot] == \old(m->addr[slot]) &&
       m->home[slot] == \old(m->home[slot]) && m->growable[slot] == 1;
     ensures why: m->hold[slot] == (\old(m->state[slot]) == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED);
@@ -73,7 +73,7 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
       loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> !is_had(\at(*m, Pre), j) ==> is_had(*m, j) ==>
         in_run(*m, request, j);
-      STATE_INVARIANT(loop invariant)
+      STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre) - 1 &&
         (m->size[slot] < missing ==> m->spare_count == \at(m->spare_count, Pre));
       loop assigns slot, missing, ASSIGNS_BLOCKS, ALL(hold), ALL(holder);
@@ -132,7 +132,7 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->growable[slot] == 1;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures gone: m->state[slot] != ASHLAR_HELD && !is_had(*m, slot);
     ensures REQ_FRAME_put_held: others_kept(\old(*m), *m, slot);
     ensures result: 0 <= \result < m->top && m->state[\result] ==
@@ -165,7 +165,7 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
       loop invariant new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
         (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
       loop invariant home: m->home[slot] == \at(m->home[m->request[request].run], Pre);
-      STATE_INVARIANT(loop invariant)
+      STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
       loop assigns slot, ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
       loop variant UINT64_MAX - m->addr[slot];

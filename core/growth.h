@@ -21,7 +21,7 @@
     requires none: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==> m->holder[i] != request;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ALL(hold), ALL(holder), m->request[request].run, m->request[request].run_end;
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures REQ_GROW_allocate_held: run_held(*m, request) && m->request[request].run == start &&
       m->addr[start] + m->request[request].size <= m->request[request].run_end && m->home[start] == \old(m->home[start]);
     ensures REQ_FRAME_hold: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==> kept(\old(*m), *m, j);
@@ -67,7 +67,7 @@ void ashlar_growth_unmapped(struct ashlar_manager *m, int32_t slot, uint8_t hold
     requires state: state == ASHLAR_FREE || (state == ASHLAR_UNMAPPED && m->growable[slot] == 1);
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures REQ_COALESCE_mapping: m->state[slot] == state || m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_FRAME_put: others_kept(\old(*m), *m, slot);
     ensures result: 0 <= \result < m->top && m->state[\result] == state && m->addr[\result] <= \old(m->addr[slot]) &&
@@ -84,7 +84,7 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     requires run: run_held(*m, request);
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered), m->request[request].run;
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures over: m->request[request].run == -1;
     ensures none: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
     ensures REQ_FRAME_let_go: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==>
@@ -109,7 +109,7 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
     requires pages: has_pages(*m, slot);
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, ALL(entered), ALL(hold), ALL(holder);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures REQ_GROW_unmap_held: 0 <= \result < m->top && m->state[\result] == ASHLAR_HELD &&
       m->holder[\result] == request && m->hold[\result] == ASHLAR_HOLD_LEAVING && m->growable[\result] == 1 &&
       m->home[\result] == \old(m->home[slot]);
@@ -127,7 +127,7 @@ int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int3
     requires whole: 0 <= slot < m->top && m->state[slot] == ASHLAR_UNMAPPED && m->prev[slot] == -1 && m->next[slot] == -1;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, m->hold[slot], m->holder[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures held: m->state[slot] == ASHLAR_HELD && m->holder[slot] == request && m->hold[slot] == ASHLAR_HOLD_LEAVING;
     ensures REQ_FRAME_hold_range: others_kept(\old(*m), *m, slot);
 */

@@ -97,7 +97,8 @@
     streams_distinct(stream_count, stream_key, stream_gone) &&
     segments_counted(segments_created, stream_segments, pool_segments) &&
     homes_listed(top, state, home, stream_count) &&
-    ages_valid(top, state, home, entered, pool_searches);
+    ages_valid(top, state, home, entered, pool_searches) &&
+    none_taken(top, state);
 */
 // clang-format off
 #define WHOLE_STATE whole(m->free_count, m->top, m->order, m->place, m->list, m->size, m->age, m->addr, m->state, \
@@ -113,6 +114,7 @@
 #define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) POOLS_INVARIANT(K) STREAMS_INVARIANT(K) \
   K counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments); \
   K homes: homes_listed(m->top, m->state, m->home, m->stream_count); \
-  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches); \
+  K taken: none_taken(m->top, m->state);
 // clang-format on
 #endif
