@@ -22,6 +22,7 @@ struct use {
   int32_t block;
   int32_t stream;
   uint64_t number;
+  uint8_t captured;
 };
 
 struct list {
@@ -105,6 +106,7 @@ static void must_agree(const struct ashlar_manager *m, const struct list *list)
       if (k != -1) {
         assert_int_equal(m->use_block[use], block);
         assert_int_equal(m->use_stream[use], stream);
+        assert_int_equal(m->use_captured[use], list->uses[k].captured);
         if (m->use_number[use] != list->uses[k].number) {
           fail_msg("block %d on stream %d has number %d", (int)block, (int)stream,
                    (int)m->use_number[use]);
@@ -114,11 +116,12 @@ static void must_agree(const struct ashlar_manager *m, const struct list *list)
   }
 }
 
-static void add(struct ashlar_manager *m, struct list *list, int32_t block, int32_t stream)
+static void add(struct ashlar_manager *m, struct list *list, int32_t block, int32_t stream,
+                uint8_t captured)
 {
-  assert_int_not_equal(ashlar_use_room(m), 0);
-  (void)ashlar_use_add(m, block, stream);
-  list->uses[list->count] = (struct use){block, stream, 0};
+  assert_int_not_equal(ashlar_use_room(m, 1), 0);
+  (void)ashlar_use_add(m, block, stream, captured);
+  list->uses[list->count] = (struct use){block, stream, 0, captured};
   list->count++;
 }
 
@@ -162,7 +165,7 @@ static void random_steps(void **state)
     case 0:
     case 1:
       if (find(&list, block, stream) == -1 && !is_submitted(&list, block)) {
-        add(m, &list, block, stream);
+        add(m, &list, block, stream, (uint8_t)ashlar_random_below(&seed, 2));
       }
       break;
     case 2:
@@ -196,22 +199,24 @@ static void records_run_out(void **state)
   int32_t last = -1;
   m->top = ASHLAR_SLOTS;
   for (int32_t k = 0; k < ASHLAR_USES; k++) {
-    assert_int_not_equal(ashlar_use_room(m), 0);
-    last = ashlar_use_add(m, k / ASHLAR_STREAMS, k % ASHLAR_STREAMS);
+    assert_int_not_equal(ashlar_use_room(m, 1), 0);
+    assert_int_equal(ashlar_use_room(m, 2) != 0, k + 1 < ASHLAR_USES);
+    last = ashlar_use_add(m, k / ASHLAR_STREAMS, k % ASHLAR_STREAMS, 0);
   }
-  assert_int_equal(ashlar_use_room(m), 0);
+  assert_int_equal(ashlar_use_room(m, 1), 0);
   check(m);
   ashlar_use_drop(m, last);
-  assert_int_not_equal(ashlar_use_room(m), 0);
+  assert_int_not_equal(ashlar_use_room(m, 1), 0);
+  assert_int_equal(ashlar_use_room(m, 2), 0);
   m->use_serials = UINT64_MAX;
-  assert_int_equal(ashlar_use_room(m), 0);
+  assert_int_equal(ashlar_use_room(m, 1), 0);
 }
 
 static void clocks_run_out(void **state)
 {
   struct ashlar_manager *m = *state;
-  (void)ashlar_use_add(m, 0, 1);
-  (void)ashlar_use_add(m, 0, 2);
+  (void)ashlar_use_add(m, 0, 1, 0);
+  (void)ashlar_use_add(m, 0, 2, 1);
   m->submitted[1] = UINT64_MAX;
   assert_int_equal(ashlar_uses_can_submit(m, 0), 0);
   m->submitted[1] = UINT64_MAX - 1;
