@@ -79,6 +79,7 @@ static int32_t best_ordinary(const struct ashlar_manager *m, int32_t home, uint6
 
 /* The walk of REQ-BESTFIT-walk from the least adequate block on; -1: there is none. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
+    requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
     assigns \nothing;
     ensures some: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&

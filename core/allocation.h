@@ -19,6 +19,7 @@
    from it. No other block is tried where the split limit forbids the one reached. Changes nothing. O(log blocks), and
    linear in the blocks of growable segments that are passed over. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
+    requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_BESTFIT_choice: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&

@@ -196,6 +196,7 @@ static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
 static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request request)
 {
   int32_t number = unused_request(m);
+  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
   m->request[number] = request;
   m->in_flight++;
   return ashlar_ladder_go(m, number);
@@ -226,7 +227,6 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
   if (bytes == 0) {
     return ashlar_step_of(ASHLAR_STEP_DONE);
   }
-  (void)ashlar_block_reserve(m, ASHLAR_REQUEST_SLOTS * (m->in_flight + 1));
   size = rounded(m, bytes);
   request = request_of(ASHLAR_RUNG_SEARCH, home_of(m, size, stream, caller), caller);
   request.bytes = bytes;
@@ -296,7 +296,7 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
   if (bytes == 0) {
     return ashlar_step_of(ASHLAR_STEP_DONE);
   }
-  (void)ashlar_block_reserve(m, ASHLAR_REQUEST_SLOTS * (m->in_flight + 1));
+  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
   poll(m, caller);
   size = rounded(m, bytes);
   home = home_of(m, size, stream, caller);
@@ -357,7 +357,7 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
     return over_with_error(m, request, status);
   }
   m->request[request].address = address;
-  if (bytes >= m->request[request].size) {
+  if (bytes >= m->request[request].size && ashlar_reclaim_has_room(m)) {
     int32_t slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 1);
     ashlar_block_put_unmapped(m, slot);
     m->request[request].growth = ASHLAR_GROWTH_NONE;
@@ -470,6 +470,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
     return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
   }
+  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
   if (outcome == ASHLAR_OUTCOME_DONE) {
     return performed(m, request, value);
   }

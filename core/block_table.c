@@ -20,7 +20,7 @@ uint64_t ashlar_block_bytes(const struct ashlar_manager *m)
             m->spare_count, m->order[m->top], m->place[m->top];
     ENSURES_BLOCKS
     ensures grown: m->top == \old(m->top) + 1 && m->spare_count == \old(m->spare_count) + 1 &&
-      m->state[\old(m->top)] == ASHLAR_UNUSED;
+      m->state[\old(m->top)] == ASHLAR_UNUSED && m->in_map[\old(m->top)] == 0;
 */
 static void grow(struct ashlar_manager *m)
 {
@@ -50,7 +50,9 @@ int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
 {
   /*@ loop invariant grown: \at(m->top, Pre) <= m->top <= ASHLAR_SLOTS;
       loop invariant kept: blocks_kept(\at(*m, Pre), *m);
-      loop invariant fresh: \forall integer j; \at(m->top, Pre) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
+      loop invariant fresh: \forall integer j; \at(m->top, Pre) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED &&
+        m->in_map[j] == 0;
+      loop invariant map: \forall integer j; 0 <= j < \at(m->top, Pre) ==> m->in_map[j] == \at(m->in_map[j], Pre);
       BLOCK_TABLE_INVARIANT(loop invariant)
       loop assigns m->top, ALL(state), ALL(generation), ALL(in_map), ALL(next), ALL(spare), m->spare_count, ALL(order),
         ALL(place);
@@ -260,6 +262,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
       m->next[j] == \old(*m).next[j];
     ensures bytes: m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) +
       m->size[slot] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
+    ensures spare: m->spare_count >= \old(m->spare_count);
 */
 static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
@@ -291,6 +294,7 @@ static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
       m->state[j] == \old(*m).state[j] && m->size[j] == \old(*m).size[j] && m->next[j] == \old(*m).next[j];
     ensures bytes: m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) +
       m->size[\result] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
+    ensures spare: m->spare_count >= \old(m->spare_count);
 */
 static int32_t absorb_prev(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {

@@ -34,7 +34,8 @@ uint64_t ashlar_block_bytes(const struct ashlar_manager *m);
     ensures REQ_CAPACITY_slots: \result == 0 ==> m->top == ASHLAR_SLOTS && m->spare_count < count;
     ensures REQ_ATOMIC_blocks: blocks_kept(\old(*m), *m);
     ensures grown: \old(m->top) <= m->top;
-    ensures fresh: \forall integer j; \old(m->top) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
+    ensures fresh: \forall integer j; \old(m->top) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED && m->in_map[j] == 0;
+    ensures map: \forall integer j; 0 <= j < \old(m->top) ==> m->in_map[j] == \old(*m).in_map[j];
 */
 int ashlar_block_reserve(struct ashlar_manager *m, int32_t count);
 
@@ -153,6 +154,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
     ensures REQ_ACCOUNT_release:
       m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) &&
       all_bytes(m->bytes) == \old(all_bytes(m->bytes));
+    ensures spare: m->spare_count >= \old(m->spare_count);
 */
 int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t state);
 

@@ -17,11 +17,23 @@ void ashlar_collect_searched(struct ashlar_manager *m, int32_t home)
 }
 
 /* Searches since a free block of the default pool's large class entered its list. */
+/*@ requires \valid(m);
+    requires slot: 0 <= slot < ASHLAR_SLOTS && m->entered[slot] <= m->pool_searches[ASHLAR_CLASS_LARGE];
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_age: \result == m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[slot];
+*/
 static uint64_t age_of(const struct ashlar_manager *m, int32_t slot)
 {
   return m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[slot];
 }
 
+/*@ requires \valid(m);
+    requires slot: 0 <= slot < ASHLAR_SLOTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result != 0 <==> (m->prev[slot] == -1 && m->next[slot] == -1);
+*/
 static int is_whole(const struct ashlar_manager *m, int32_t slot)
 {
   return m->prev[slot] == -1 && m->next[slot] == -1;
@@ -32,9 +44,17 @@ uint64_t ashlar_collect_mean(const struct ashlar_manager *m)
   uint64_t sum = 0;
   uint64_t count = 0;
   int32_t place = 0;
+  /*@ loop invariant place: 0 <= place <= m->stream_count;
+      loop assigns place, sum, count;
+      loop variant m->stream_count - place;
+  */
   while (place < m->stream_count) {
     int32_t home = ashlar_home(0, ASHLAR_CLASS_LARGE, m->stream_order[place]);
     int32_t slot = ashlar_index_after(m, home, 0, 0, 0);
+    /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home);
+        loop assigns slot, sum, count;
+        loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
+    */
     while (slot != -1) {
       if (is_whole(m, slot)) {
         sum = ashlar_saturating_sum(sum, age_of(m, slot));
@@ -51,9 +71,21 @@ uint64_t ashlar_collect_mean(const struct ashlar_manager *m)
 }
 
 /* First block of a list that may be collected. */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires home: 0 <= home < ASHLAR_LISTS && home / ASHLAR_STREAMS == ASHLAR_CLASS_LARGE;
+    requires ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->growable[\result] == 0 &&
+      m->home[\result] == home && cutoff <= m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[\result];
+*/
 static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_t cutoff)
 {
   int32_t slot = ashlar_index_after(m, home, 0, 0, 0);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home);
+      loop assigns slot;
+      loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
+  */
   while (slot != -1 && (m->growable[slot] != 0 || !is_whole(m, slot) || age_of(m, slot) < cutoff)) {
     slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
   }
@@ -63,6 +95,10 @@ static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_
 int32_t ashlar_collect_next(const struct ashlar_manager *m, uint64_t cutoff)
 {
   int32_t place = 0;
+  /*@ loop invariant place: 0 <= place <= m->stream_count;
+      loop assigns place;
+      loop variant m->stream_count - place;
+  */
   while (place < m->stream_count) {
     int32_t slot =
         old_in_list(m, ashlar_home(0, ASHLAR_CLASS_LARGE, m->stream_order[place]), cutoff);

@@ -1,4 +1,4 @@
-/* growable.c - see growable.h.
+/* growable.c - see growable.h. Pages are counted in granules, so that every result is a multiple of 512 by its form.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/growable.h"
 
@@ -10,8 +10,12 @@ uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home)
 
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page)
 {
-  uint64_t over = bytes % page;
-  return over == 0 ? bytes : bytes + (page - over);
+  uint64_t granules = bytes / ASHLAR_GRANULE + (bytes % ASHLAR_GRANULE == 0 ? 0 : 1);
+  uint64_t over = granules % (page / ASHLAR_GRANULE);
+  if (over > 0) {
+    granules += page / ASHLAR_GRANULE - over;
+  }
+  return granules * ASHLAR_GRANULE;
 }
 
 uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t home)
@@ -27,29 +31,51 @@ uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t hom
 
 uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot)
 {
-  uint64_t page = ashlar_growable_page(m, m->home[slot]);
-  uint64_t over = (m->addr[slot] - m->base[slot]) % page;
-  return over == 0 ? 0 : page - over;
+  uint64_t page = ashlar_growable_page(m, m->home[slot]) / ASHLAR_GRANULE;
+  uint64_t over = (m->addr[slot] - m->base[slot]) / ASHLAR_GRANULE % page;
+  return over == 0 ? 0 : (page - over) * ASHLAR_GRANULE;
 }
 
 uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uint64_t lead)
 {
-  uint64_t page = ashlar_growable_page(m, m->home[slot]);
-  if (lead >= m->size[slot]) {
-    return 0;
-  }
-  return m->size[slot] - lead - (m->size[slot] - lead) % page;
+  uint64_t page = ashlar_growable_page(m, m->home[slot]) / ASHLAR_GRANULE;
+  uint64_t granules = lead < m->size[slot] ? (m->size[slot] - lead) / ASHLAR_GRANULE : 0;
+  return granules < page ? 0 : (granules - granules % page) * ASHLAR_GRANULE;
 }
 
+/*@ requires \valid(m);
+    requires slot: 0 <= slot < ASHLAR_SLOTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures open: \result != 0 <==> is_open(*m, slot);
+*/
 static int is_open(const struct ashlar_manager *m, int32_t slot)
 {
   return m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNMAPPED;
 }
 
 /* Whether the open blocks from one on have `size` bytes together. */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
+    requires size: 0 < size;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures room: \result != 0 ==> run_open(*m, slot, size);
+*/
 static int has_room(const struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
   uint64_t missing = size;
+  //@ ghost int32_t start = slot;
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
+        m->addr[slot] + missing == m->addr[start] + size && m->base[slot] == m->base[start] &&
+        m->addr[start] <= m->addr[slot]);
+      loop invariant missing: 0 < missing <= size;
+      loop invariant passed: slot != -1 ==> \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
+        m->addr[start] <= m->addr[i] < m->addr[slot] ==>
+        is_open(*m, i) && m->base[i] == m->base[start] && 0 <= m->next[i];
+      loop assigns slot, missing;
+      loop variant missing;
+  */
   while (slot != -1 && is_open(m, slot) && m->size[slot] < missing) {
     missing -= m->size[slot];
     slot = m->next[slot];
@@ -57,11 +83,29 @@ static int has_room(const struct ashlar_manager *m, int32_t slot, uint64_t size)
   return slot != -1 && is_open(m, slot);
 }
 
-/* The unmapped block of a home with the least address behind another; -1: none. */
+/* The unmapped block of a home with the least address that is at least `addr`; -1: none. */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures found: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_UNMAPPED &&
+      m->home[\result] == home && addr <= m->addr[\result];
+    ensures REQ_GROW_run_first: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_UNMAPPED ==>
+      m->home[j] == home ==> addr <= m->addr[j] ==> \result != -1 && m->addr[\result] <= m->addr[j];
+*/
 static int32_t unmapped_after(const struct ashlar_manager *m, int32_t home, uint64_t addr)
 {
   int32_t found = -1;
   int32_t slot = ashlar_index_after(m, home + ASHLAR_LISTS, 0, 0, 0);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home + ASHLAR_LISTS);
+      loop invariant found: -1 <= found < m->top && (found != -1 ==> m->state[found] == ASHLAR_UNMAPPED &&
+        m->home[found] == home && addr <= m->addr[found]);
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_UNMAPPED ==>
+        m->home[j] == home ==> addr <= m->addr[j] ==>
+        (found != -1 && m->addr[found] <= m->addr[j]) || (slot != -1 && (j == slot || block_less(*m, slot, j)));
+      loop assigns slot, found;
+      loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
+  */
   while (slot != -1) {
     if (m->addr[slot] >= addr && (found == -1 || m->addr[slot] < m->addr[found])) {
       found = slot;
@@ -74,6 +118,11 @@ static int32_t unmapped_after(const struct ashlar_manager *m, int32_t home, uint
 int32_t ashlar_growable_run(const struct ashlar_manager *m, int32_t home, uint64_t size)
 {
   int32_t slot = unmapped_after(m, home, 0);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] == ASHLAR_UNMAPPED &&
+        m->home[slot] == home);
+      loop assigns slot;
+      loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot] + 1;
+  */
   while (slot != -1) {
     int32_t before = m->prev[slot];
     int32_t start = before != -1 && is_open(m, before) ? before : slot;

@@ -23,8 +23,8 @@ uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home);
 /*@ requires page: 0 < page && bytes + page <= UINT64_MAX;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page;
-    ensures granule: page % 512 == 0 ==> multiple(\result, page) && \result % 512 == 0;
+    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page + 512;
+    ensures granule: \result % 512 == 0;
 */
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page);
 
@@ -44,16 +44,18 @@ uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t hom
     requires settings: page_allowed(m->config.large_segment_size);
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_unmap_lead: 0 <= \result < page_of(m->config.large_segment_size, m->home[slot]) && \result % 512 == 0;
+    ensures REQ_GROW_unmap_lead: \result == lead_of(*m, slot);
+    ensures granule: 0 <= \result < page_of(m->config.large_segment_size, m->home[slot]) && \result % 512 == 0;
 */
 uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot);
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires block: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
     requires settings: page_allowed(m->config.large_segment_size);
-    requires lead: lead < page_of(m->config.large_segment_size, m->home[slot]) && lead % 512 == 0;
+    requires lead: lead == lead_of(*m, slot) && lead % 512 == 0;
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_GROW_unmap_pages: \result % 512 == 0 && (0 < \result ==> lead + \result <= m->size[slot]);
+    ensures some: 0 < \result <==> has_pages(*m, slot);
 */
 uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uint64_t lead);
 
@@ -64,7 +66,7 @@ uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uin
     requires size: 0 < size;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home && is_open(*m, \result) &&
+    ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home && run_open(*m, \result, size) &&
       m->growable[\result] == 1;
 */
 int32_t ashlar_growable_run(const struct ashlar_manager *m, int32_t home, uint64_t size);

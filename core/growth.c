@@ -3,6 +3,14 @@
 #include "core/growth.h"
 
 /* Holds a taken block for a request. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    terminates \true; exits \false;
+    assigns m->state[slot], ASSIGNS_BYTES, m->hold[slot], m->holder[slot];
+    ENSURES_STATE
+    ensures held: m->state[slot] == ASHLAR_HELD && m->hold[slot] == why && m->holder[slot] == request;
+*/
 static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_t why)
 {
   ashlar_block_pass(m, slot, ASHLAR_HELD);
@@ -11,6 +19,26 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
 }
 
 /* Holds an open block; of an unmapped one that is larger no more than `most` bytes. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires open: 0 <= slot < m->top && is_open(*m, slot) && m->growable[slot] == 1;
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    requires most: 0 < most && most % 512 == 0;
+    requires spare: most < m->size[slot] ==> 0 < m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, m->hold[slot], m->holder[slot];
+    ENSURES_STATE
+    ensures held: m->state[slot] == ASHLAR_HELD && m->holder[slot] == request && m->addr[slot] == \old(m->addr[slot]) &&
+      m->home[slot] == \old(m->home[slot]) && m->growable[slot] == 1;
+    ensures why: m->hold[slot] == (\old(m->state[slot]) == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED);
+    ensures whole: \old(m->state[slot]) == ASHLAR_FREE || \old(m->size[slot]) <= most ==>
+      m->size[slot] == \old(m->size[slot]) && m->next[slot] == \old(m->next[slot]) &&
+      m->spare_count == \old(m->spare_count) &&
+      (\forall integer j; 0 <= j < m->top ==> j != slot ==> m->state[j] == \old(*m).state[j] &&
+        same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j]);
+    ensures part: \old(m->state[slot]) == ASHLAR_UNMAPPED && most < \old(m->size[slot]) ==> m->size[slot] == most;
+    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
+    ensures REQ_FRAME_hold_open: others_kept(\old(*m), *m, slot);
+*/
 static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, uint64_t most)
 {
   uint8_t why = m->state[slot] == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED;
@@ -28,6 +56,29 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
   uint64_t missing = m->request[request].size;
   int32_t slot = start;
   hold_open(m, slot, request, ashlar_growable_pages(missing, page));
+  /*@ loop invariant slot: 0 <= slot < m->top && in_run(*m, request, slot) && m->home[slot] == \at(m->home[start], Pre) &&
+        m->growable[slot] == 1 && m->base[slot] == \at(m->base[start], Pre);
+      loop invariant missing: 0 < missing && m->addr[slot] + missing == \at(m->addr[start], Pre) + \at(m->request[request].size, Pre)
+        && missing % 512 == 0 && missing <= \at(m->request[request].size, Pre);
+      loop invariant start: m->addr[start] == \at(m->addr[start], Pre) && in_run(*m, request, start) &&
+        m->home[start] == \at(m->home[start], Pre);
+      loop invariant run: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        m->addr[start] <= m->addr[i] <= m->addr[slot] && m->growable[i] == 1 &&
+        (i != slot ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
+      loop invariant ahead: m->size[slot] < missing ==> 0 <= m->next[slot] &&
+        \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
+        m->addr[slot] < m->addr[i] < m->addr[slot] + missing ==>
+        is_open(*m, i) && m->base[i] == \at(m->base[start], Pre) &&
+        (m->addr[i] + m->size[i] < m->addr[slot] + missing ==> 0 <= m->next[i]);
+      loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==> kept(\at(*m, Pre), *m, j);
+      loop invariant new: \forall integer j; 0 <= j < m->top ==> !is_had(\at(*m, Pre), j) ==> is_had(*m, j) ==>
+        in_run(*m, request, j);
+      STATE_INVARIANT(loop invariant)
+      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre) - 1 &&
+        (m->size[slot] < missing ==> m->spare_count == \at(m->spare_count, Pre));
+      loop assigns slot, missing, ASSIGNS_BLOCKS, ALL(hold), ALL(holder);
+      loop variant missing;
+  */
   while (m->size[slot] < missing) {
     missing -= m->size[slot];
     slot = m->next[slot];
@@ -40,6 +91,12 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
 int32_t ashlar_growth_find(const struct ashlar_manager *m, int32_t request, int32_t slot,
                            uint8_t hold)
 {
+  /*@ loop invariant slot: 0 <= slot < m->top && in_run(*m, request, slot);
+      loop invariant passed: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        \at(m->addr[\at(slot, Pre)], Pre) <= m->addr[i] < m->addr[slot] ==> m->hold[i] != hold;
+      loop assigns slot;
+      loop variant UINT64_MAX - m->addr[slot];
+  */
   while (m->hold[slot] != hold) {
     if (m->addr[slot] + m->size[slot] >= m->request[request].run_end) {
       return -1;
@@ -71,6 +128,22 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
 }
 
 /* Lets a block of a held run go, by what it is held for. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->growable[slot] == 1;
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
+    ENSURES_STATE
+    ensures gone: m->state[slot] != ASHLAR_HELD && !is_had(*m, slot);
+    ensures REQ_FRAME_put_held: others_kept(\old(*m), *m, slot);
+    ensures result: 0 <= \result < m->top && m->state[\result] ==
+      (m->hold[slot] == ASHLAR_HOLD_UNMAPPED ? ASHLAR_UNMAPPED : ASHLAR_FREE) &&
+      m->addr[\result] <= \old(m->addr[slot]) &&
+      \old(m->addr[slot]) + \old(m->size[slot]) <= m->addr[\result] + m->size[\result] &&
+      m->home[\result] == \old(m->home[slot]);
+    ensures joined: m->state[\result] == ASHLAR_FREE ==> 0 <= \old(m->prev[slot]) ==>
+      \old(m->state[m->prev[slot]]) == ASHLAR_FREE ==> m->addr[\result] <= \old(m->addr[m->prev[slot]]);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
 static int32_t put_held(struct ashlar_manager *m, int32_t slot)
 {
   return ashlar_growth_put(m, slot,
@@ -82,6 +155,21 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
   uint64_t end = m->request[request].run_end;
   int32_t slot = m->request[request].run;
   m->request[request].run = -1;
+  /*@ loop invariant slot: 0 <= slot < m->top && in_run(*m, request, slot);
+      loop invariant end: m->addr[slot] + m->size[slot] <= end;
+      loop invariant rest: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        m->addr[slot] <= m->addr[i] && m->addr[i] + m->size[i] <= end && m->growable[i] == 1 &&
+        (m->addr[i] + m->size[i] < end ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
+      loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
+        !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
+      loop invariant new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
+        (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
+      loop invariant home: m->home[slot] == \at(m->home[m->request[request].run], Pre);
+      STATE_INVARIANT(loop invariant)
+      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
+      loop assigns slot, ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
+      loop variant UINT64_MAX - m->addr[slot];
+  */
   while (m->addr[slot] + m->size[slot] < end) {
     int32_t next = m->next[slot];
     (void)put_held(m, slot);

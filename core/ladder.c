@@ -26,10 +26,12 @@ static int is_wanted(const struct ashlar_manager *m, int32_t pool)
 
 void ashlar_ladder_end_pools(struct ashlar_manager *m)
 {
+  const struct ashlar_counter nothing = {0, 0, 0, 0};
   int32_t pool = 1;
   while (pool < ASHLAR_POOL_NUMBERS) {
-    if (m->pool_state[pool] == ASHLAR_POOL_FREEABLE && !is_wanted(m, pool)) {
-      (void)ashlar_pool_end(m, pool);
+    if (m->pool_state[pool] == ASHLAR_POOL_FREEABLE && !is_wanted(m, pool) &&
+        ashlar_pool_end(m, pool) == ASHLAR_OK) {
+      m->pool_reserved[pool] = nothing; /* the number may come again, for another pool */
     }
     pool++;
   }
@@ -96,11 +98,15 @@ static struct ashlar_step ask_bytes(struct ashlar_manager *m, int32_t request,
   return step;
 }
 
-/* Whether a rung is left out: by what it is about, by the policy, in a capture. */
+/* Whether a rung is left out, or left where a capture has begun since: by what it is about, by the policy, in a capture.
+   What was begun with a range is ended first: a held run, a reserved range would be lost. */
 static int is_left_out(const struct ashlar_manager *m, int32_t request)
 {
   int complete = m->config.policy == ASHLAR_POLICY_COMPLETE;
   int capture = ashlar_ladder_in_capture(m, m->request[request].caller);
+  if (m->request[request].growth != ASHLAR_GROWTH_NONE) {
+    return 0;
+  }
   switch (m->request[request].rung) {
   case ASHLAR_RUNG_CALLBACKS:
     return m->config.callbacks == 0;
@@ -166,6 +172,9 @@ static struct ashlar_step grow(struct ashlar_manager *m, int32_t request)
   int32_t home = m->request[request].home;
   int32_t slot;
   if (m->request[request].growth == ASHLAR_GROWTH_NONE) {
+    if (!ashlar_reclaim_has_room(m)) {
+      return pass_on(m, request);
+    }
     slot = ashlar_growable_run(m, home, m->request[request].size);
     if (slot == -1) {
       m->request[request].growth = ASHLAR_GROWTH_RESERVING;
@@ -385,7 +394,8 @@ static struct ashlar_step climb(struct ashlar_manager *m, int32_t request)
 
 struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request)
 {
-  struct ashlar_step step = climb(m, request);
+  struct ashlar_step step;
+  step = climb(m, request);
   while (step.kind == ASHLAR_STEP_NONE) {
     step = climb(m, request);
   }

@@ -37,6 +37,7 @@ enum {
       ASHLAR_SLOTS - 1,    /* of the address map; odd where the slots are a power of two */
   ASHLAR_DIVISIONS = 16,   /* size ranges of the power-of-two division table */
   ASHLAR_REQUESTS = 8,     /* requests in flight */
+  ASHLAR_SET_ASIDE = 32,   /* slots for all of them: 4 each */
   ASHLAR_REQUEST_SLOTS = 4 /* slots that a request may need, until it ends */
 };
 
@@ -307,6 +308,7 @@ struct ashlar_manager {
   int32_t use_spare[ASHLAR_USES]; /* [0, use_spare_count): the spare records below use_top */
   int32_t use_spare_count;
   int32_t use_top;                    /* records below were used at least once */
+  uint64_t use_submissions;           /* uses that were ever submitted */
   uint64_t use_serials;               /* the last serial given */
   int32_t queue_head[ASHLAR_STREAMS]; /* record + 1; 0: the queue is empty */
   int32_t queue_tail[ASHLAR_STREAMS];

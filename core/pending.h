@@ -32,7 +32,7 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
 
 /* A block that is pending has no owner any more: it is free where it has no use, else its uses are submitted, or, during
    a capture, it is deferred. 1: uses were submitted. Linear in the uses of the block. */
-/*@ requires \valid(m); REQUIRES_GIVEN_BACK(slot)
+/*@ requires \valid(m); REQUIRES_ENDED(slot)
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
@@ -83,17 +83,15 @@ int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t
 */
 uint64_t ashlar_pending_last(const struct ashlar_manager *m, int32_t stream, int32_t pool);
 
-/* Forgets the uses on a stream that are recorded and not submitted: nothing will use the blocks on it any more. Linear in
+/* Forgets the uses on a stream of allocated blocks: nothing will use the blocks on it any more. Linear in
    the records. */
 /*@ requires \valid(m); REQUIRES_USED
     requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
-    requires settled: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
-      m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
     terminates \true; exits \false;
-    assigns ASSIGNS_USES;
+    assigns ASSIGNS_RECORDS, ASSIGNS_CHAINS;
     ENSURES_USED
-    ensures REQ_STREAM_gone_forgotten: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] >= 0 ==>
-      m->use_stream[u] == stream ==> 0 < m->use_number[u];
+    ensures REQ_STREAM_gone_forgotten: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
+      m->use_stream[u] == stream ==> m->state[m->use_block[u]] == ASHLAR_PENDING;
 */
 void ashlar_pending_forget(struct ashlar_manager *m, int32_t stream);
 

@@ -7,6 +7,17 @@ int32_t ashlar_reclaim_room(const struct ashlar_manager *m)
   return m->spare_count + (ASHLAR_SLOTS - m->top);
 }
 
+int ashlar_reclaim_has_room(const struct ashlar_manager *m)
+{
+  return ashlar_reclaim_room(m) >= 2 + ASHLAR_SET_ASIDE;
+}
+
+/*@ requires \valid(m);
+    requires slot: 0 <= slot < ASHLAR_SLOTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result != 0 <==> (m->prev[slot] == -1 && m->next[slot] == -1);
+*/
 static int is_whole(const struct ashlar_manager *m, int32_t slot)
 {
   return m->prev[slot] == -1 && m->next[slot] == -1;
@@ -14,6 +25,13 @@ static int is_whole(const struct ashlar_manager *m, int32_t slot)
 
 /* Whether a free block can be released, as one of an ordinary or of a growable segment. Unmapping needs slots for what
    is before and behind the pages, beside those that requests in flight may need. */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires slot: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires settings: page_allowed(m->config.large_segment_size);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures go: \result != 0 <==> can_go(*m, slot) && m->growable[slot] == growable;
+*/
 static int can_go(const struct ashlar_manager *m, int32_t slot, uint8_t growable)
 {
   if (m->growable[slot] != growable) {
@@ -23,14 +41,33 @@ static int can_go(const struct ashlar_manager *m, int32_t slot, uint8_t growable
     return is_whole(m, slot);
   }
   return ashlar_growable_whole(m, slot, ashlar_growable_lead(m, slot)) > 0 &&
-         ashlar_reclaim_room(m) >= 2 + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
+         ashlar_reclaim_has_room(m);
 }
 
 /* First block of a list behind a key that can be released. */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires settings: page_allowed(m->config.large_segment_size);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures some: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result) && m->growable[\result] == growable &&
+      m->home[\result] == home && above(*m, \result, home, size, age, addr);
+    ensures first: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==> m->growable[j] == growable ==>
+      m->home[j] == home ==> above(*m, j, home, size, age, addr) ==>
+      \result != -1 && (j == \result || block_less(*m, \result, j));
+*/
 static int32_t first_behind(const struct ashlar_manager *m, int32_t home, uint8_t growable,
                             uint64_t size, uint64_t age, uint64_t addr)
 {
   int32_t slot = ashlar_index_after(m, home, size, age, addr);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home &&
+        above(*m, slot, home, size, age, addr));
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==> m->growable[j] == growable ==>
+        m->list[j] == home ==> above(*m, j, home, size, age, addr) ==>
+        slot != -1 && (j == slot || block_less(*m, slot, j));
+      loop assigns slot;
+      loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
+  */
   while (slot != -1 && !can_go(m, slot, growable)) {
     slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
   }
@@ -38,9 +75,29 @@ static int32_t first_behind(const struct ashlar_manager *m, int32_t home, uint8_
 }
 
 /* First block of a pool and class, in the lists of the streams from a place of the table on. */
+/*@ requires \valid(m); REQUIRES_LISTED
+    requires pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
+    requires class: class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE;
+    requires place: 0 <= place <= m->stream_count;
+    requires kind: growable <= 1;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures some: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result) && m->growable[\result] == growable &&
+      m->home[\result] / ASHLAR_STREAMS == pool * ASHLAR_CLASSES + class;
+    ensures none: \result == -1 ==> place == 0 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+      m->growable[j] == growable ==> m->home[j] / ASHLAR_STREAMS != pool * ASHLAR_CLASSES + class;
+*/
 static int32_t first_in_class(const struct ashlar_manager *m, int32_t pool, int32_t class,
                               uint8_t growable, int32_t place)
 {
+  /*@ loop invariant place: \at(place, Pre) <= place <= m->stream_count;
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==> m->growable[j] == growable ==>
+        m->home[j] / ASHLAR_STREAMS == pool * ASHLAR_CLASSES + class ==>
+        \at(place, Pre) <= m->stream_rank[m->home[j] % ASHLAR_STREAMS] ==>
+        place <= m->stream_rank[m->home[j] % ASHLAR_STREAMS];
+      loop assigns place;
+      loop variant m->stream_count - place;
+  */
   while (place < m->stream_count) {
     int32_t home = ashlar_home(pool, class, m->stream_order[place]);
     int32_t slot = first_behind(m, home, growable, 0, 0, 0);
@@ -73,6 +130,12 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
 {
   int32_t slot = in_default != 0 ? ashlar_reclaim_in_pool(m, 0) : -1;
   int32_t pool = ashlar_pool_next_freeable(m, 0, own);
+  /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && can_go(*m, slot);
+      loop invariant pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
+      loop invariant first: in_default != 0 ==> slot == -1 ==> none_in_class(*m, 0) && none_in_class(*m, 1);
+      loop assigns slot, pool;
+      loop variant pool == 0 ? 0 : UINT64_MAX + 1 - m->pool_serial[pool];
+  */
   while (slot == -1 && pool != 0) {
     slot = ashlar_reclaim_in_pool(m, pool);
     pool = ashlar_pool_next_freeable(m, m->pool_serial[pool], own);
@@ -110,6 +173,10 @@ int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, ui
     return slot;
   }
   slot = ashlar_index_before(m, home, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home);
+      loop assigns slot;
+      loop variant slot == -1 ? 0 : m->place[slot] + 1;
+  */
   while (slot != -1 && !can_go(m, slot, 0)) {
     slot = ashlar_index_before(m, home, m->size[slot], m->age[slot], m->addr[slot]);
   }

@@ -15,34 +15,102 @@
 #include "spec/reclaim.h"
 
 /* Slots that are spare or were never used. O(1). */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CAPACITY_slots_room: \result == m->spare_count + ASHLAR_SLOTS - m->top;
+*/
 int32_t ashlar_reclaim_room(const struct ashlar_manager *m);
+
+/* 1 where there are two slots beyond those that are set aside for requests in flight: growing and unmapping may take
+   them. O(1). */
+/*@ requires \valid(m); REQUIRES_BLOCKS
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CAPACITY_slots_beyond: \result != 0 <==> has_room(*m);
+*/
+int ashlar_reclaim_has_room(const struct ashlar_manager *m);
 
 /* The first block in release order that can be released, of the default pool (where `in_default` is not 0), of freeable
    pools, and of `own`, 0: none; -1: there is none. Linear in the free blocks it passes over. */
+/*@ requires \valid(m); REQUIRES_LISTED REQUIRES_POOLS
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_first: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result);
+    ensures REQ_LADDER_everything_default: \result == -1 ==> in_default != 0 ==> none_in_class(*m, 0) && none_in_class(*m, 1);
+*/
 int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own);
 
 /* The same for one pool alone. */
+/*@ requires \valid(m); REQUIRES_LISTED
+    requires pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_first_in_pool: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result) &&
+      m->home[\result] / ASHLAR_STREAMS / ASHLAR_CLASSES == pool;
+    ensures REQ_LADDER_everything_in_pool: \result == -1 ==>
+      none_in_class(*m, pool * ASHLAR_CLASSES) && none_in_class(*m, pool * ASHLAR_CLASSES + 1);
+*/
 int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool);
 
 /* First whole free block of an ordinary segment behind `slot` (-1: of all) in the release order of the default pool; -1:
    none. For those who compare with a recorded order. */
+/*@ requires \valid(m); REQUIRES_LISTED
+    requires slot: slot == -1 || (0 <= slot < m->top && m->state[slot] == ASHLAR_FREE);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_next: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
+*/
 int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot);
 
 /* The next oversize segment to release for a request that needs `bytes` (at least the split limit) of a list: the least
    of at least `bytes`, where `first` is not 0 and there is one; else the greatest of at least `limit`. -1: none. */
+/*@ requires \valid(m); REQUIRES_LISTED
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_oversize: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) &&
+      m->growable[\result] == 0 && m->home[\result] == home && (bytes <= m->size[\result] || limit <= m->size[\result]);
+*/
 int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, uint64_t bytes,
                                 uint64_t limit, int first);
 
 /* Collection by age. Whether ages count: there is a threshold, and what it is compared with. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_age_counts: \result != 0 <==> m->collect_above != UINT64_MAX &&
+      (m->limit != UINT64_MAX || m->config.policy == ASHLAR_POLICY_COMPLETE);
+*/
 int ashlar_collect_counts(const struct ashlar_manager *m);
 
 /* A search in a pool and class is counted, while ages count. */
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns m->pool_searches[0 .. ASHLAR_POOL_CLASSES - 1];
+    ensures REQ_LADDER_age_more: \forall integer k; 0 <= k < ASHLAR_POOL_CLASSES ==>
+      \old(*m).pool_searches[k] <= m->pool_searches[k];
+*/
 void ashlar_collect_searched(struct ashlar_manager *m, int32_t home);
 
 /* Mean age, rounded up, of the whole free blocks of the default pool's large class; UINT64_MAX: there is none. */
+/*@ requires \valid(m); REQUIRES_LISTED
+    requires ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+    terminates \true; exits \false;
+    assigns \nothing;
+*/
 uint64_t ashlar_collect_mean(const struct ashlar_manager *m);
 
 /* First of those of ordinary segments, in release order, whose age is at least `cutoff`; -1: none. */
+/*@ requires \valid(m); REQUIRES_LISTED
+    requires ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_collect_old: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) &&
+      m->growable[\result] == 0 && m->home[\result] / ASHLAR_STREAMS == ASHLAR_CLASS_LARGE &&
+      cutoff <= m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[\result];
+*/
 int32_t ashlar_collect_next(const struct ashlar_manager *m, uint64_t cutoff);
 
 #endif

@@ -143,3 +143,50 @@ void ashlar_stats_reset_totals(struct ashlar_manager *m)
   m->device_allocs = 0;
   m->device_frees = 0;
 }
+
+struct ashlar_stats_copy ashlar_stats_copy(const struct ashlar_manager *m)
+{
+  struct ashlar_stats_copy copy;
+  int32_t k = 0;
+  /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
+      loop invariant copied: \forall integer j; 0 <= j < k ==> copy.stat[j].current == m->stat[j].current;
+      loop assigns k, copy.stat[0 .. ASHLAR_STATS - 1];
+      loop variant ASHLAR_STATS - k;
+  */
+  while (k < ASHLAR_STATS) {
+    copy.stat[k] = m->stat[k];
+    k++;
+  }
+  copy.oversize_allocations = m->oversize_allocations;
+  return copy;
+}
+
+/* A counter that moves once, to a value. */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result.current == now;
+*/
+static struct ashlar_counter moved(struct ashlar_counter counter, uint64_t now)
+{
+  if (now >= counter.current) {
+    return ashlar_counter_increase(counter, now - counter.current);
+  }
+  return ashlar_counter_decrease(counter, counter.current - now);
+}
+
+void ashlar_stats_once(struct ashlar_manager *m, struct ashlar_stats_copy before)
+{
+  int32_t k = 0;
+  /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
+      loop invariant done: \forall integer j; 0 <= j < k ==> m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==>
+        m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop assigns k, ASSIGNS_STATS;
+      loop variant ASHLAR_STATS - k;
+  */
+  while (k < ASHLAR_STATS) {
+    m->stat[k] = moved(before.stat[k], m->stat[k].current);
+    k++;
+  }
+  m->oversize_allocations = moved(before.oversize_allocations, m->oversize_allocations.current);
+}

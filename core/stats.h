@@ -45,6 +45,25 @@ void ashlar_stats_decrease(struct ashlar_manager *m, int32_t kind, int32_t class
 void ashlar_stats_change(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t before,
                          uint64_t now);
 
+/* The counters of blocks as they are now, and their movement since then as one: from those values to the current ones. */
+struct ashlar_stats_copy {
+  struct ashlar_counter stat[ASHLAR_STATS];
+  struct ashlar_counter oversize_allocations;
+};
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \forall integer k; 0 <= k < ASHLAR_STATS ==> \result.stat[k].current == m->stat[k].current;
+*/
+struct ashlar_stats_copy ashlar_stats_copy(const struct ashlar_manager *m);
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATS, m->oversize_allocations;
+    ensures REQ_ACCOUNT_net_once: \forall integer k; 0 <= k < ASHLAR_STATS ==>
+      m->stat[k].current == \old(m->stat[k].current);
+*/
+void ashlar_stats_once(struct ashlar_manager *m, struct ashlar_stats_copy before);
+
 /* Peaks go on from the current values; totals begin anew. */
 /*@ requires \valid(m);
     terminates \true; exits \false;

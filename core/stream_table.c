@@ -54,6 +54,11 @@ int32_t ashlar_stream_lookup(const struct ashlar_manager *m, uint64_t key)
     }
     place++;
   }
+  /*@ assert places: \forall integer k; 0 <= k < m->stream_count ==>
+        m->stream_key[m->stream_order[k]] != key || m->stream_gone[m->stream_order[k]] != 0; */
+  /*@ assert streams: \forall integer s; 0 <= s < m->stream_count ==> 0 <= m->stream_rank[s] < m->stream_count &&
+        (m->stream_key[m->stream_order[m->stream_rank[s]]] != key ||
+          m->stream_gone[m->stream_order[m->stream_rank[s]]] != 0); */
   return -1;
 }
 

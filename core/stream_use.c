@@ -52,6 +52,8 @@ int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, u
     /@ loop invariant g: 0 <= g <= before;
        loop invariant spare: spare_uses(m->use_block, g) ==
          spare_uses(\at(m->use_block, Pre), g) - (use < g ? 1 : 0);
+       loop invariant waiting: waiting_uses(m->use_block, m->use_number, g) ==
+         waiting_uses(\at(m->use_block, Pre), \at(m->use_number, Pre), g) + (use < g ? 1 : 0);
        loop assigns g;
        loop variant before - g;
     @/
@@ -61,13 +63,18 @@ int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, u
 }
 
 /* takes a record out of its block's chain and makes it spare; the queues do not have it any more */
-/*@ requires \valid(m); REQUIRES_USES
+/*@ requires \valid(m);
+    USES_LINKS(requires)
     requires known: 0 <= use < m->use_top && 0 <= m->use_block[use] && m->use_number[use] == 0;
+    requires clocked: m->use_submissions + waiting_uses(m->use_block, m->use_number, m->use_top) <=
+      m->use_serials + 1;
     terminates \true; exits \false;
     assigns ASSIGNS_RECORDS, ASSIGNS_CHAINS;
     ENSURES_USES
     ensures gone: m->use_block[use] == -1;
     ensures others: \forall integer u; 0 <= u < m->use_top ==> u != use ==> m->use_block[u] == \old(*m).use_block[u];
+    ensures spare: m->use_spare_count == \old(m->use_spare_count) + 1;
+    ENSURES_OTHERS_FIRST(\old(m->use_block[use]))
 */
 static void forget(struct ashlar_manager *m, int32_t use)
 {
@@ -99,6 +106,8 @@ static void forget(struct ashlar_manager *m, int32_t use)
     /@ loop invariant g: 0 <= g <= m->use_top;
        loop invariant spare: spare_uses(m->use_block, g) ==
          spare_uses(\at(m->use_block, Pre), g) + (use < g ? 1 : 0);
+       loop invariant waiting: waiting_uses(m->use_block, m->use_number, g) ==
+         waiting_uses(\at(m->use_block, Pre), m->use_number, g) - (use < g ? 1 : 0);
        loop assigns g;
        loop variant m->use_top - g;
     @/
@@ -116,6 +125,16 @@ uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use)
   int32_t stream = m->use_stream[use];
   int32_t last = m->queue_tail[stream] - 1;
   /*@ assert tail: 0 <= last ==> last != use && 0 <= m->use_block[last] && m->use_stream[last] == stream; */
+  /*@ ghost
+    int32_t h = 0;
+    /@ loop invariant h: 0 <= h <= m->use_top;
+       loop invariant one: 0 <= waiting_uses(m->use_block, m->use_number, h) - (use < h ? 1 : 0);
+       loop assigns h;
+       loop variant m->use_top - h;
+    @/
+    while (h < m->use_top) h++;
+  */
+  m->use_submissions++;
   m->submitted[stream]++;
   m->use_number[use] = m->submitted[stream];
   m->use_next[use] = -1;
@@ -135,25 +154,17 @@ uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use)
         m->use_stream[u] == stream ==> m->use_number[u] == 0; */
   /*@ assert before: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==> u != use ==> 0 <= last ==>
         m->use_stream[u] == stream ==> m->use_number[u] <= m->use_number[last]; */
-  return m->submitted[stream];
-}
-
-int ashlar_uses_can_submit(const struct ashlar_manager *m, int32_t slot)
-{
-  int32_t use = m->first_use[slot] - 1;
-  /*@ loop invariant use: -1 <= use < m->use_top && (0 <= use ==> m->use_block[use] == slot);
-      loop invariant passed: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
-        (use == -1 || m->use_serial[use] < m->use_serial[u]) ==> m->submitted[m->use_stream[u]] < UINT64_MAX;
-      loop assigns use;
-      loop variant use == -1 ? 0 : m->use_serial[use];
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->use_top;
+       loop invariant waiting: waiting_uses(m->use_block, m->use_number, g) ==
+         waiting_uses(m->use_block, \at(m->use_number, Pre), g) - (use < g ? 1 : 0);
+       loop assigns g;
+       loop variant m->use_top - g;
+    @/
+    while (g < m->use_top) g++;
   */
-  while (use != -1) {
-    if (m->submitted[m->use_stream[use]] == UINT64_MAX) {
-      return 0;
-    }
-    use = m->use_more[use];
-  }
-  return 1;
+  return m->submitted[stream];
 }
 
 void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
@@ -164,7 +175,7 @@ void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
         (use == -1 || m->use_serial[use] < m->use_serial[u]) ==> 0 < m->use_number[u];
       loop invariant waiting: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
         0 <= use ==> m->use_serial[u] <= m->use_serial[use] ==>
-        m->use_number[u] == 0 && m->submitted[m->use_stream[u]] < UINT64_MAX;
+        m->use_number[u] == 0;
       loop invariant others: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot ==>
         m->use_number[u] == \at(m->use_number[u], Pre);
       USES_INVARIANT(loop invariant)
@@ -193,6 +204,16 @@ int32_t ashlar_use_pop(struct ashlar_manager *m, int32_t stream)
     m->queue_tail[stream] = 0;
   }
   m->use_number[use] = 0;
+  /*@ ghost
+    int32_t g = 0;
+    /@ loop invariant g: 0 <= g <= m->use_top;
+       loop invariant waiting: waiting_uses(m->use_block, m->use_number, g) ==
+         waiting_uses(m->use_block, \at(m->use_number, Pre), g) + (use < g ? 1 : 0);
+       loop assigns g;
+       loop variant m->use_top - g;
+    @/
+    while (g < m->use_top) g++;
+  */
   forget(m, use);
   return slot;
 }

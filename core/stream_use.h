@@ -47,6 +47,8 @@ int ashlar_use_room(const struct ashlar_manager *m, int32_t count);
     ensures room: \forall integer n; \old(use_room(*m, n)) ==> use_room(*m, n - 1);
     ensures REQ_FRAME_record: \forall integer u; 0 <= u < \old(m->use_top) ==> u != \result ==>
       same_use(\old(*m), *m, u);
+    ensures first: m->first_use[slot] == \result + 1;
+    ENSURES_OTHERS_FIRST(slot)
     ensures new: \result < \old(m->use_top) ==> \old(*m).use_block[\result] == -1;
     ensures grown: \old(m->use_top) <= m->use_top &&
       (\forall integer u; \old(m->use_top) <= u < m->use_top ==> u == \result);
@@ -60,6 +62,8 @@ int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, u
     assigns ASSIGNS_RECORDS, ASSIGNS_CHAINS;
     ENSURES_USES
     ensures REQ_STREAM_defer_dropped: m->use_block[use] == -1;
+    ensures spare: m->use_spare_count == \old(m->use_spare_count) + 1;
+    ENSURES_OTHERS_FIRST(\old(m->use_block[use]))
     ensures REQ_FRAME_drop: \forall integer u; 0 <= u < m->use_top ==> u != use ==> same_use(\old(*m), *m, u);
 */
 void ashlar_use_drop(struct ashlar_manager *m, int32_t use);
@@ -67,7 +71,6 @@ void ashlar_use_drop(struct ashlar_manager *m, int32_t use);
 /* Puts a use that is in no queue behind the others of its stream; its number is returned. O(1). */
 /*@ requires \valid(m); REQUIRES_USES
     requires known: 0 <= use < m->use_top && 0 <= m->use_block[use] && m->use_number[use] == 0;
-    requires room: m->submitted[m->use_stream[use]] < UINT64_MAX;
     terminates \true; exits \false;
     assigns ASSIGNS_QUEUES;
     ENSURES_USES
@@ -79,21 +82,10 @@ void ashlar_use_drop(struct ashlar_manager *m, int32_t use);
 */
 uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use);
 
-/* Whether the clocks of all streams that use the block can go on. Linear in the uses of the block. */
-/*@ requires \valid(m); REQUIRES_USES
-    requires slot: 0 <= slot < ASHLAR_SLOTS;
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures REQ_CAPACITY_others_clock: \result != 0 <==> \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
-      m->submitted[m->use_stream[u]] < UINT64_MAX;
-*/
-int ashlar_uses_can_submit(const struct ashlar_manager *m, int32_t slot);
-
 /* Submits every use of a block, none of which is in a queue. Linear in the uses of the block. */
 /*@ requires \valid(m); REQUIRES_USES
     requires slot: 0 <= slot < ASHLAR_SLOTS;
-    requires waiting: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==> m->use_number[u] == 0 &&
-      m->submitted[m->use_stream[u]] < UINT64_MAX;
+    requires waiting: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==> m->use_number[u] == 0;
     terminates \true; exits \false;
     assigns ASSIGNS_QUEUES;
     ENSURES_USES
@@ -112,6 +104,8 @@ void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot);
     ENSURES_USES
     ensures REQ_STREAM_poll_none: \result == -1 ==> \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> m->completed[stream] < m->use_number[u];
+    ensures spare: m->use_spare_count == \old(m->use_spare_count) + (\result == -1 ? 0 : 1);
+    ENSURES_OTHERS_FIRST(\result)
     ensures unchanged: \result == -1 ==> \forall integer u; 0 <= u < m->use_top ==> same_use(\old(*m), *m, u);
     ensures REQ_STREAM_poll_finished: \result != -1 ==> 0 <= \result < ASHLAR_SLOTS && 0 < \old(m->queue_head[stream]) &&
       \old(*m).use_block[\old(m->queue_head[stream]) - 1] == \result &&

@@ -41,39 +41,50 @@ if [ ${#targets[@]} -eq 0 ]; then
   done
 fi
 
-# What a target may call. The linker takes what it needs.
-shared=(core/*.c fuzz/harness.c fuzz/index_check.c
-  tools/{error,id_table,byte_source,utf8}.c tools/{trace,pickle,snapshot}*.c tests/snapshot_support.c
-  spec/model/*.c tests/core_check.c)
-
-sources=("${shared[@]}")
-for target in "${targets[@]}"; do
-  sources+=("fuzz/${target}_fuzz.c")
-done
-
-object_of() { # SOURCE
-  local object=${1%.c}
-  echo "$WORK/${object//\//_}.o"
+# What a target may call: the linker takes what it needs. Managers of 64 slots are quick to reset and to scan, and soon
+# full; the lockstep has several hundred blocks.
+slots_of() { # TARGET
+  if [ "$1" = lockstep ]; then echo 512; else echo 64; fi
 }
-compile() { # SOURCE
-  # Unquoted: a list of flags. Managers of 64 slots: quick to reset and to scan, and soon full. The model has some more.
+shared=(core/*.c fuzz/harness.c fuzz/index_check.c
+  tools/{error,id_table,byte_source,utf8}.c tools/{trace,pickle,snapshot}*.c tests/snapshot_support.c)
+lockstep=(core/*.c spec/model/*.c fuzz/harness.c fuzz/lockstep_{compare,owners,requests,settings,table,twin}.c)
+
+object_of() { # SLOTS SOURCE
+  local object=${2%.c}
+  echo "$WORK/$1_${object//\//_}.o"
+}
+compile() { # SLOTS SOURCE
+  # Unquoted: a list of flags.
   # shellcheck disable=SC2086
-  "$CC" -std=c11 $CFLAGS -I. -DASHLAR_SLOTS=64 -DMODEL_BLOCKS=256 -DMODEL_USES=64 -c "$1" -o "$(object_of "$1")"
+  "$CC" -std=c11 $CFLAGS -I. "-DASHLAR_SLOTS=$1" -c "$2" -o "$(object_of "$1" "$2")"
 }
 export -f object_of compile
-# shellcheck disable=SC2016 # expanded by the shell that xargs starts
-printf '%s\n' "${sources[@]}" | xargs -P "${JOBS:-1}" -I {} bash -c 'compile "$1"' compile {}
 
-objects=()
-for source in "${shared[@]}"; do
-  objects+=("$(object_of "$source")")
+# Slots and source, each once.
+jobs=()
+for target in "${targets[@]}"; do
+  slots=$(slots_of "$target")
+  jobs+=("$slots fuzz/${target}_fuzz.c")
+  if [ "$target" = lockstep ]; then sources=("${lockstep[@]}"); else sources=("${shared[@]}"); fi
+  for source in "${sources[@]}"; do
+    jobs+=("$slots $source")
+  done
 done
-rm -f "$WORK/shared.a"
-ar crs "$WORK/shared.a" "${objects[@]}"
+# shellcheck disable=SC2016 # expanded by the shell that xargs starts
+printf '%s\n' "${jobs[@]}" | sort -u | xargs -P "${JOBS:-1}" -L 1 bash -c 'compile "$1" "$2"' compile
 
 for target in "${targets[@]}"; do
+  slots=$(slots_of "$target")
+  if [ "$target" = lockstep ]; then sources=("${lockstep[@]}"); else sources=("${shared[@]}"); fi
+  objects=()
+  for source in "${sources[@]}"; do
+    objects+=("$(object_of "$slots" "$source")")
+  done
+  rm -f "$WORK/$slots.a"
+  ar crs "$WORK/$slots.a" "${objects[@]}"
   # shellcheck disable=SC2086
-  "$CXX" $CXXFLAGS "$(object_of "fuzz/${target}_fuzz.c")" "$WORK/shared.a" $LIB_FUZZING_ENGINE \
+  "$CXX" $CXXFLAGS "$(object_of "$slots" "fuzz/${target}_fuzz.c")" "$WORK/$slots.a" $LIB_FUZZING_ENGINE \
     -o "$OUT/$target"
   if [ -f "fuzz/$target.dict" ]; then
     cp "fuzz/$target.dict" "$OUT/"

@@ -2,8 +2,9 @@
 
 load("//tools/bazel:defs.bzl", "ashlar_cc_test")
 
-# Managers of this many slots: quick to reset and to scan, and soon full. build.sh has the same.
+# Managers of this many slots: quick to reset and to scan, and soon full. build.sh has the same numbers.
 SLOTS = 64
+LOCKSTEP_SLOTS = 512 # several hundred blocks
 
 def ashlar_fuzzers(name, targets, srcs):
     """Builds the fuzzers, bin/TARGET each, with clang and libFuzzer under the sanitizers.
@@ -26,7 +27,7 @@ def ashlar_fuzzers(name, targets, srcs):
         message = "Building fuzzers",
     )
 
-def ashlar_fuzz_target(name, runs, deps):
+def ashlar_fuzz_target(name, runs, deps, slots = SLOTS):
     """The tests of one fuzz target, whose source is NAME_fuzz.c.
 
     NAME_replay runs the files of corpus/NAME and crashes/NAME, with the compiler of the build, and
@@ -36,6 +37,7 @@ def ashlar_fuzz_target(name, runs, deps):
       name: the target.
       runs: inputs of the smoke test, a few seconds' worth.
       deps: libraries under test.
+      slots: capacity of the managers.
     """
     folders = [folder for folder in ["corpus/" + name, "crashes/" + name] if native.glob([folder + "/*"])]
     files = native.glob([folder + "/*" for folder in folders])
@@ -48,7 +50,7 @@ def ashlar_fuzz_target(name, runs, deps):
         ],
         args = ["fuzz/" + folder for folder in folders],
         data = files,
-        slots = SLOTS,
+        slots = slots,
         deps = [":harness"] + deps,
     )
     native.sh_test(

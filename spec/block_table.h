@@ -123,6 +123,15 @@
       (is_had(a, j) || is_had(b, j) ==> a.state[j] == b.state[j] && same_block(a, b, j) && a.next[j] == b.next[j]) &&
       a.generation[j] == b.generation[j];
 
+  // the same where pending blocks may have become free
+  predicate is_owned(struct ashlar_manager m, integer i) =
+    m.state[i] == ASHLAR_ALLOCATED || m.state[i] == ASHLAR_HELD || m.state[i] == ASHLAR_TAKEN;
+  predicate owned_kept(struct ashlar_manager a, struct ashlar_manager b) =
+    \forall integer j; 0 <= j < a.top ==>
+      (is_owned(a, j) || is_owned(b, j) ==> a.state[j] == b.state[j] && same_block(a, b, j) && a.next[j] == b.next[j]) &&
+      (b.state[j] == ASHLAR_PENDING ==> a.state[j] == ASHLAR_PENDING && same_block(a, b, j)) &&
+      a.generation[j] == b.generation[j];
+
   // every block is what it was
   predicate blocks_kept(struct ashlar_manager a, struct ashlar_manager b) =
     \forall integer j; 0 <= j < a.top ==> a.state[j] == b.state[j] && a.generation[j] == b.generation[j] &&

@@ -7,8 +7,25 @@
   logic integer page_of(integer large, integer home) =
     home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ? 2097152 : large;
 
+  // bytes of a block before its first whole page, and whether it has one
+  logic integer granules_over(struct ashlar_manager m, integer i) =
+    ((m.addr[i] - m.base[i]) / 512) % (page_of(m.config.large_segment_size, m.home[i]) / 512);
+  logic integer lead_of(struct ashlar_manager m, integer i) =
+    granules_over(m, i) == 0 ? 0 :
+      (page_of(m.config.large_segment_size, m.home[i]) / 512 - granules_over(m, i)) * 512;
+  predicate has_pages(struct ashlar_manager m, integer i) =
+    lead_of(m, i) + page_of(m.config.large_segment_size, m.home[i]) <= m.size[i];
+
   // a block that growing may take: free or unmapped
   predicate is_open(struct ashlar_manager m, integer i) =
     m.state[i] == ASHLAR_FREE || m.state[i] == ASHLAR_UNMAPPED;
+
+  // the blocks from one on are open, one behind the other, up to the last that is needed for so many bytes
+  predicate run_open(struct ashlar_manager m, integer start, integer size) =
+    is_open(m, start) &&
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
+      m.addr[start] <= m.addr[i] < m.addr[start] + size ==>
+      is_open(m, i) && m.base[i] == m.base[start] &&
+      (m.addr[i] + m.size[i] < m.addr[start] + size ==> 0 <= m.next[i]);
 */
 #endif

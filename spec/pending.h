@@ -14,21 +14,44 @@
     \forall integer u; 0 <= u < use_top ==> 0 <= use_block[u] ==> 0 < use_number[u] ==>
       state[use_block[u]] == ASHLAR_PENDING;
 
+  // nothing else of a deferred block is submitted
+  predicate deferred_waits(integer use_top, int32_t use_block[ASHLAR_USES], uint64_t use_number[ASHLAR_USES],
+    int32_t use_stream[ASHLAR_USES]) =
+    \forall integer u; 0 <= u < use_top ==> 0 <= use_block[u] ==> use_stream[u] == ASHLAR_STREAM_DEFERRED ==>
+      0 < use_number[u] ==> \forall integer v; 0 <= v < use_top ==> use_block[v] == use_block[u] ==> v != u ==>
+      use_number[v] == 0;
+
+  // the first record of an allocated block is that of deferral
+  predicate deferral_first(integer use_top, int32_t use_block[ASHLAR_USES], int32_t use_more[ASHLAR_USES],
+    int32_t use_stream[ASHLAR_USES], uint8_t state[ASHLAR_SLOTS]) =
+    \forall integer u; 0 <= u < use_top ==> 0 <= use_block[u] ==> use_more[u] == -1 ==>
+      state[use_block[u]] == ASHLAR_ALLOCATED ==> use_stream[u] == ASHLAR_STREAM_DEFERRED;
+
   // what waits has something to wait for
   predicate pending_used(integer top, uint8_t state[ASHLAR_SLOTS], int32_t first_use[ASHLAR_SLOTS], integer but) =
     \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_PENDING ==> i != but ==> 0 < first_use[i];
+
+  // no use of a block is submitted
+  predicate not_submitted(integer use_top, int32_t use_block[ASHLAR_USES], uint64_t use_number[ASHLAR_USES],
+    integer slot) =
+    \forall integer u; 0 <= u < use_top ==> use_block[u] == slot ==> use_number[u] == 0;
 */
 // clang-format off
 #define USED_INVARIANT(K) STATE_INVARIANT(K) USES_INVARIANT(K) \
   K REQ_STREAM_pending_had: uses_had(m->top, m->use_top, m->use_block, m->state); \
+  K REQ_STREAM_defer_first: deferral_first(m->use_top, m->use_block, m->use_more, m->use_stream, m->state); \
+  K REQ_STREAM_defer_waits: deferred_waits(m->use_top, m->use_block, m->use_number, m->use_stream); \
   K REQ_STREAM_pending_submitted: submitted_pending(m->use_top, m->use_block, m->use_number, m->state);
 #define PENDING_INVARIANT(K, BUT) USED_INVARIANT(K) \
   K REQ_STREAM_pending_used: pending_used(m->top, m->state, m->first_use, BUT);
 #define REQUIRES_USED PENDING_INVARIANT(requires, -1)
 #define ENSURES_USED PENDING_INVARIANT(ensures, -1)
-#define REQUIRES_GIVEN_BACK(SLOT) PENDING_INVARIANT(requires, SLOT)
+#define REQUIRES_GIVEN_BACK(SLOT) PENDING_INVARIANT(requires, SLOT) \
+  requires waiting: not_submitted(m->use_top, m->use_block, m->use_number, SLOT);
+#define REQUIRES_ENDED(SLOT) REQUIRES_GIVEN_BACK(SLOT) requires deferral: \forall integer u; 0 <= u < m->use_top ==> \
+  m->use_block[u] == SLOT ==> m->use_more[u] == -1 ==> m->use_stream[u] == ASHLAR_STREAM_DEFERRED;
 #define ASSIGNS_USES ASSIGNS_RECORDS, m->use_top, EVERY_USE(use_stream), EVERY_USE(use_serial), m->use_serials, \
   EVERY_USE(use_captured), EVERY_USE(use_number), ASSIGNS_CHAINS, m->queue_head[0 .. ASHLAR_STREAMS - 1], \
-  m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1]
+  m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1], m->use_submissions
 // clang-format on
 #endif

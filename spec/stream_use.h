@@ -116,6 +116,16 @@
     (\forall integer s; 0 <= s < ASHLAR_STREAMS ==> completed[s] <= submitted[s]) &&
     (\forall integer u; 0 <= u < use_top ==> 0 <= use_block[u] ==> use_number[u] <= submitted[use_stream[u]]);
 
+  // no clock runs over: what was submitted and what waits for it are not more than what was ever recorded
+  logic integer waiting_uses(int32_t use_block[ASHLAR_USES], uint64_t use_number[ASHLAR_USES], integer k) =
+    k <= 0 ? 0 : waiting_uses(use_block, use_number, k - 1) +
+      (use_block[k - 1] != -1 && use_number[k - 1] == 0 ? 1 : 0);
+  predicate uses_clocked(int32_t use_block[ASHLAR_USES], uint64_t use_number[ASHLAR_USES], integer use_top,
+    integer use_submissions, integer use_serials) =
+    use_submissions + waiting_uses(use_block, use_number, use_top) <= use_serials;
+  predicate clocks_bounded(uint64_t submitted[256], integer use_submissions) =
+    \forall integer s; 0 <= s < ASHLAR_STREAMS ==> submitted[s] <= use_submissions;
+
   // --- words for contracts ---
   predicate use_room(struct ashlar_manager m, integer count) =
     count <= m.use_spare_count + ASHLAR_USES - m.use_top && m.use_serials + count <= UINT64_MAX;
@@ -126,20 +136,37 @@
     a.use_number[u] == b.use_number[u];
 */
 // clang-format off
-#define USES_INVARIANT(K) \
-  K uses: uses_in_range(m->use_spare_count, m->use_top, m->use_block, m->use_stream, m->use_serial, m->use_serials); K use_spares: uses_spare(m->use_spare_count, m->use_spare, m->use_top, m->use_block, m->use_next); K use_count: uses_counted(m->use_spare_count, m->use_block, m->use_top); \
+#define USES_LINKS(K) \
+  K uses: uses_in_range(m->use_spare_count, m->use_top, m->use_block, m->use_stream, m->use_serial, m->use_serials); \
+  K use_spares: uses_spare(m->use_spare_count, m->use_spare, m->use_top, m->use_block, m->use_next); \
+  K use_count: uses_counted(m->use_spare_count, m->use_block, m->use_top); \
   K REQ_STREAM_use_once: uses_unique(m->use_top, m->use_block, m->use_stream); \
   K serials: serials_distinct(m->use_top, m->use_block, m->use_serial); \
-  K chain_more: chain_more(m->use_top, m->use_block, m->use_more, m->use_serial, m->use_less); K chain_less: chain_less(m->use_top, m->use_block, m->use_less, m->first_use, m->use_serial, m->use_more); K chain_starts: chain_starts(m->first_use, m->use_top, m->use_block, m->use_less); \
-  K chain_first: chain_first(m->use_top, m->use_block, m->first_use, m->use_serial); K chain_dense: chain_dense(m->use_top, m->use_block, m->use_serial, m->use_more); K queue_next: queue_next(m->use_top, m->use_block, m->use_number, m->use_next, m->use_stream); \
-  K queue_ends: queue_ends(m->queue_head, m->use_top, m->queue_tail); K queue_heads: queue_heads(m->use_top, m->queue_head, m->use_block, m->use_stream, m->use_number); K queue_tails: queue_tails(m->use_top, m->queue_tail, m->use_block, m->use_stream, m->use_number, m->use_next); K queue_first: queue_first(m->use_top, m->use_block, m->use_number, m->queue_head, m->use_stream); K queue_last: queue_last(m->use_top, m->use_block, m->use_number, m->queue_tail, m->use_stream); \
-  K queue_dense: queue_dense(m->use_top, m->use_block, m->use_number, m->use_stream, m->use_next); K numbers: numbers_distinct(m->use_top, m->use_block, m->use_number, m->use_stream); K clocks: clocks_valid(m->completed, m->submitted, m->use_top, m->use_block, m->use_number, m->use_stream);
+  K chain_more: chain_more(m->use_top, m->use_block, m->use_more, m->use_serial, m->use_less); \
+  K chain_less: chain_less(m->use_top, m->use_block, m->use_less, m->first_use, m->use_serial, m->use_more); \
+  K chain_starts: chain_starts(m->first_use, m->use_top, m->use_block, m->use_less); \
+  K chain_first: chain_first(m->use_top, m->use_block, m->first_use, m->use_serial); \
+  K chain_dense: chain_dense(m->use_top, m->use_block, m->use_serial, m->use_more); \
+  K queue_next: queue_next(m->use_top, m->use_block, m->use_number, m->use_next, m->use_stream); \
+  K queue_ends: queue_ends(m->queue_head, m->use_top, m->queue_tail); \
+  K queue_heads: queue_heads(m->use_top, m->queue_head, m->use_block, m->use_stream, m->use_number); \
+  K queue_tails: queue_tails(m->use_top, m->queue_tail, m->use_block, m->use_stream, m->use_number, m->use_next); \
+  K queue_first: queue_first(m->use_top, m->use_block, m->use_number, m->queue_head, m->use_stream); \
+  K queue_last: queue_last(m->use_top, m->use_block, m->use_number, m->queue_tail, m->use_stream); \
+  K queue_dense: queue_dense(m->use_top, m->use_block, m->use_number, m->use_stream, m->use_next); \
+  K numbers: numbers_distinct(m->use_top, m->use_block, m->use_number, m->use_stream); \
+  K clocks: clocks_valid(m->completed, m->submitted, m->use_top, m->use_block, m->use_number, m->use_stream); \
+  K bounded: clocks_bounded(m->submitted, m->use_submissions);
+#define USES_INVARIANT(K) USES_LINKS(K) \
+  K clocked: uses_clocked(m->use_block, m->use_number, m->use_top, m->use_submissions, m->use_serials);
 #define REQUIRES_USES USES_INVARIANT(requires)
 #define ENSURES_USES USES_INVARIANT(ensures)
+#define ENSURES_OTHERS_FIRST(SLOT) ensures others_first: \
+  \forall integer i; 0 <= i < ASHLAR_SLOTS ==> i != SLOT ==> m->first_use[i] == \old(*m).first_use[i];
 #define EVERY_USE(field) m->field[0 .. ASHLAR_USES - 1]
 #define ASSIGNS_CHAINS EVERY_USE(use_less), EVERY_USE(use_more), m->first_use[0 .. ASHLAR_SLOTS - 1]
 #define ASSIGNS_QUEUES EVERY_USE(use_next), EVERY_USE(use_number), m->queue_head[0 .. ASHLAR_STREAMS - 1], \
-  m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1]
+  m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1], m->use_submissions
 #define ASSIGNS_RECORDS EVERY_USE(use_block), EVERY_USE(use_next), EVERY_USE(use_spare), m->use_spare_count
 // clang-format on
 #endif

@@ -22,7 +22,7 @@ struct model_step request(uint64_t bytes, int32_t stream);
 struct model_step request_by(uint64_t bytes, struct model_caller caller);
 struct model_step must(uint64_t bytes, int32_t stream);
 
-/* Frees; returns how many uses were submitted. */
+/* Frees; returns whether uses were submitted. */
 int32_t give(struct model_step block);
 
 void empty_cache(void);

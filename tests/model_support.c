@@ -118,7 +118,7 @@ static const char *broken_blocks(const struct model *m)
       }
     }
   }
-  for (int32_t i = 0; i < MODEL_SEGMENTS && why == NULL; i++) {
+  for (int32_t i = 0; i < m->segments && why == NULL; i++) {
     if (m->segment[i].used && sum[i] != m->segment[i].size) {
       why = "the blocks of a segment do not tile it";
     }

@@ -421,12 +421,18 @@ static void capacity_of_uses(void **state)
   for (uint64_t key = 3; key < MODEL_STREAMS; key++) {
     assert_int_equal(model_stream_register(&model, 1000 + key).status, MODEL_OK);
   }
-  for (int i = 0; i < MODEL_USES; i++) {
-    const struct model_step block = i % 255 == 0 ? must(512, 0) : (struct model_step){0};
-    static struct model_step last;
-    last = i % 255 == 0 ? block : last;
-    assert_int_equal(model_record_use(&model, last.slot, last.generation, 1 + i % 255, nobody),
+  struct model_step last = {.slot = -1};
+  int32_t stream = 0;
+  for (int32_t room = MODEL_USES; room > 0; room--) {
+    if (stream == 0) { /* the first use of a block takes room for its deferral, too */
+      last = must(512, 0);
+      room--;
+    }
+    assert_true(room > 0);
+    stream++;
+    assert_int_equal(model_record_use(&model, last.slot, last.generation, stream, nobody),
                      MODEL_OK);
+    stream = stream == MODEL_STREAMS - 1 ? 0 : stream;
   }
   const struct model_step block = must(512, 0);
   before = model;

@@ -64,21 +64,12 @@ int32_t model_room(const struct model *m)
   return room;
 }
 
-int32_t model_segment_room(const struct model *m)
-{
-  int32_t room = 0;
-  for (int32_t i = 0; i < MODEL_SEGMENTS; i++) {
-    room += m->segment[i].used ? 0 : 1;
-  }
-  return room;
-}
-
 /* Whether a range shares no byte with a segment, one that is leaving included.
    REQ-DISJOINT-blocks, REQ-ATOMIC-leaving. */
 bool model_apart(const struct model *m, uint64_t address, uint64_t bytes)
 {
   bool apart = true;
-  for (int32_t i = 0; i < MODEL_SEGMENTS; i++) {
+  for (int32_t i = 0; i < m->segments; i++) {
     apart = apart && (!m->segment[i].used || address + bytes <= m->segment[i].address ||
                       m->segment[i].address + m->segment[i].size <= address);
   }
@@ -106,14 +97,15 @@ static int32_t add_block(struct model *m, struct model_block block)
   return slot;
 }
 
-/* A new segment as one free block. There is room for both. REQ-LADDER-device, REQ-GROW-reserve. */
+/* A new segment as one free block, for which there is room. REQ-LADDER-device, REQ-GROW-reserve. */
 int32_t model_add_segment(struct model *m, struct model_want want, uint64_t address, uint64_t bytes,
                           bool growable)
 {
   int32_t segment = 0;
-  while (segment < MODEL_SEGMENTS - 1 && m->segment[segment].used) {
+  while (segment < m->segments && m->segment[segment].used) {
     segment++;
   }
+  m->segments = segment == m->segments ? segment + 1 : m->segments;
   m->segment[segment] = (struct model_segment){true,      growable,    want.small,
                                                want.pool, want.stream, m->pool[want.pool].allocator,
                                                address,   bytes,       m->segments_created};
@@ -125,10 +117,12 @@ int32_t model_add_segment(struct model *m, struct model_want want, uint64_t addr
                                            .size = bytes});
 }
 
+/* A segment that is one block goes, and its pool where that was the last thing it had. REQ-POOL-freeable. */
 void model_remove_segment(struct model *m, int32_t slot)
 {
   m->segment[m->block[slot].segment].used = false;
   m->block[slot].state = MODEL_UNUSED;
+  model_end_pools(m);
 }
 
 /* Cuts a block: the front, of `size` bytes, keeps the slot and its state; the rest, whose slot is given, is free. Both

@@ -54,8 +54,10 @@ enum model_status model_checkpoint_save(struct model *m, int32_t pool, struct mo
                                 .address = m->block[slot].address,
                                 .size = m->block[slot].size,
                                 .allocated = m->block[slot].state == MODEL_ALLOCATED};
-    for (int32_t stream = 0; stream < MODEL_STREAMS; stream++) {
-      saved.use[stream] = model_recorded(m, slot, stream) != -1;
+    for (int32_t use = 0; use < m->uses; use++) {
+      if (m->use[use].used && m->use[use].slot == slot) {
+        saved.use[m->use[use].stream] = true;
+      }
     }
     checkpoint->block[i] = saved;
     checkpoint->blocks = i + 1;
@@ -64,26 +66,48 @@ enum model_status model_checkpoint_save(struct model *m, int32_t pool, struct mo
   return MODEL_OK;
 }
 
-/* Whether what was recorded of a block can be there again: its segment is the same, mapped, and will be free; and the
-   streams of its uses are there. */
-static bool fits(const struct model *m, struct model_saved saved, int32_t pool)
+/* Whether a segment is of the list that was recorded, and has the address of the block. */
+static bool is_home(struct model_segment segment, struct model_saved saved)
+{
+  return segment.pool == saved.segment.pool && segment.small == saved.segment.small &&
+         segment.stream == saved.segment.stream && segment.growable == saved.segment.growable &&
+         segment.address <= saved.address && saved.address - segment.address < segment.size;
+}
+
+/* Whether what was recorded of a block can be there again: it lies in one segment of its list, mapped, and will be free;
+   and the streams of its uses are there. */
+static bool fits(const struct model *m, struct model_saved saved)
 {
   uint64_t mapped = 0;
-  bool same = true;
+  bool there = true;
   for (int32_t i = 0; i < m->blocks; i++) {
     const uint64_t start = m->block[i].address;
     const uint64_t end = start + m->block[i].size;
     const uint64_t from = start > saved.address ? start : saved.address;
     const uint64_t to = end < saved.address + saved.size ? end : saved.address + saved.size;
-    if (is_of_pool(m, i, pool) && m->block[i].mapped && from < to &&
-        m->segment[m->block[i].segment].age == saved.segment.age) {
+    if (m->block[i].state != MODEL_UNUSED && m->block[i].mapped && from < to &&
+        is_home(m->segment[m->block[i].segment], saved)) {
       mapped += to - from;
     }
   }
   for (int32_t stream = 0; stream < MODEL_STREAMS; stream++) {
-    same = same && (!saved.use[stream] || model_live_stream(m, stream));
+    there = there && (!saved.use[stream] || model_live_stream(m, stream));
   }
-  return same && mapped == saved.size;
+  return there && mapped == saved.size;
+}
+
+/* What model_add_use asks for. */
+static int32_t uses_of(const struct model_checkpoint *checkpoint)
+{
+  int32_t count = 0;
+  for (int32_t i = 0; i < checkpoint->blocks; i++) {
+    int32_t streams = 0;
+    for (int32_t stream = 0; stream < MODEL_STREAMS; stream++) {
+      streams += checkpoint->block[i].use[stream] ? 1 : 0;
+    }
+    count += streams > 0 ? streams + 1 : 0;
+  }
+  return count;
 }
 
 /* Before anything changes. A block with uses would be pending, not free. */
@@ -91,18 +115,21 @@ static enum model_status misfit(const struct model *m, const struct model_checkp
 {
   enum model_status status = settled(m, checkpoint->pool);
   for (int32_t i = 0; i < checkpoint->blocks && status == MODEL_OK; i++) {
-    status = fits(m, checkpoint->block[i], checkpoint->pool) ? MODEL_OK : MODEL_ERROR_MISFIT;
+    status = fits(m, checkpoint->block[i]) ? MODEL_OK : MODEL_ERROR_MISFIT;
   }
   for (int32_t i = 0; i < m->uses && status == MODEL_OK; i++) {
     status = m->use[i].used && is_of_pool(m, m->use[i].slot, checkpoint->pool) ? MODEL_ERROR_PENDING
                                                                                : MODEL_OK;
+  }
+  if (status == MODEL_OK && model_use_room(m) < uses_of(checkpoint)) {
+    status = MODEL_ERROR_USES;
   }
   return status == MODEL_OK && model_room(m) < 2 * checkpoint->blocks + MODEL_RESERVE
              ? MODEL_ERROR_BLOCKS
              : status;
 }
 
-/* An allocated block as it was recorded, out of the free block that is there; what is left stays free. */
+/* An allocated block as it was recorded, out of the free block that is there; what is left stays free. REQ-ACCOUNT-net. */
 static void rebuild(struct model *m, struct model_saved saved, struct model_want want)
 {
   int32_t slot = next_mapped(m, want.pool, 0);
@@ -123,6 +150,20 @@ static void rebuild(struct model *m, struct model_saved saved, struct model_want
       (void)model_add_use(m, slot, stream, false);
     }
   }
+  model_settle(m);
+}
+
+/* The allocated block of the pool with the lowest address; -1: none. */
+static int32_t first_allocated(const struct model *m, int32_t pool)
+{
+  int32_t first = -1;
+  for (int32_t i = 0; i < m->blocks; i++) {
+    if (is_of_pool(m, i, pool) && m->block[i].state == MODEL_ALLOCATED &&
+        (first == -1 || m->block[i].address < m->block[first].address)) {
+      first = i;
+    }
+  }
+  return first;
 }
 
 /* REQ-CHECKPOINT-restore. */
@@ -141,11 +182,11 @@ struct model_restored model_checkpoint_restore(struct model *m, struct model_cal
   if (restored.status != MODEL_OK) {
     return restored;
   }
-  for (int32_t i = 0; i < m->blocks; i++) {
-    if (is_of_pool(m, i, checkpoint->pool) && m->block[i].state == MODEL_ALLOCATED) {
-      (void)model_give_back(m, i, caller);
-      restored.freed++;
-    }
+  int32_t slot = first_allocated(m, checkpoint->pool);
+  for (int32_t round = 0; round < MODEL_BLOCKS && slot != -1; round++) {
+    (void)model_give_back(m, slot, caller);
+    restored.freed++;
+    slot = first_allocated(m, checkpoint->pool);
   }
   for (int32_t i = 0; i < checkpoint->blocks; i++) {
     if (checkpoint->block[i].allocated) {
@@ -153,6 +194,5 @@ struct model_restored model_checkpoint_restore(struct model *m, struct model_cal
       restored.created++;
     }
   }
-  model_settle(m);
   return restored;
 }

@@ -70,8 +70,21 @@ static void hold_run(struct model *m, int32_t request, int32_t start)
   }
 }
 
-/* The held block of the request with the lowest address among those that are mapped or not, fresh or not; -1: none. */
-static int32_t held_block(const struct model *m, int32_t request, bool mapped)
+/* The block with the lowest address that the request holds; -1: none. */
+static int32_t held_block(const struct model *m, int32_t request)
+{
+  int32_t first = -1;
+  for (int32_t i = 0; i < m->blocks; i++) {
+    if (m->block[i].state == MODEL_HELD && m->block[i].holder == request &&
+        (first == -1 || m->block[i].address < m->block[first].address)) {
+      first = i;
+    }
+  }
+  return first;
+}
+
+/* Of those that the request has mapped, or of those that are not mapped. */
+static int32_t held_page(const struct model *m, int32_t request, bool mapped)
 {
   int32_t first = -1;
   for (int32_t i = 0; i < m->blocks; i++) {
@@ -84,16 +97,15 @@ static int32_t held_block(const struct model *m, int32_t request, bool mapped)
   return first;
 }
 
-/* Blocks that the request holds become free, the fresh ones only if so asked; returns the last. */
-int32_t model_let_go(struct model *m, int32_t request, bool fresh)
+/* Blocks that the request holds become free, ascending by address; returns the last, which has joined those before it. */
+int32_t model_let_go(struct model *m, int32_t request)
 {
   int32_t last = -1;
-  for (int32_t i = 0; i < m->blocks; i++) {
-    if (m->block[i].state == MODEL_HELD && m->block[i].holder == request &&
-        (fresh || !m->block[i].fresh)) {
-      model_enter(m, i);
-      last = i;
-    }
+  int32_t next = held_block(m, request);
+  for (int32_t round = 0; round < MODEL_BLOCKS && next != -1; round++) {
+    model_enter(m, next);
+    last = next;
+    next = held_block(m, request);
   }
   return last;
 }
@@ -116,18 +128,19 @@ struct model_step model_grow(struct model *m, int32_t request)
   }
   switch (m->request[request].growth) {
   case MODEL_GROWTH_MAPPING:
-    slot = held_block(m, request, false);
+    slot = held_page(m, request, false);
     if (slot != -1) {
       return model_ask(m, request, MODEL_STEP_MAP, slot, 0);
     }
-    m->request[request].held = model_let_go(m, request, true);
+    m->request[request].held = model_let_go(m, request);
     m->request[request].growth = MODEL_GROWTH_GROWN;
     return none;
   case MODEL_GROWTH_UNDOING:
-    slot = held_block(m, request, true);
+    slot = held_page(m, request, true);
     if (slot != -1) {
       return model_unmap(m, request, slot);
     }
+    (void)model_let_go(m, request);
     m->request[request].growth = MODEL_GROWTH_REFUSED;
     return none;
   case MODEL_GROWTH_RESERVING: { /* the range is too short */
@@ -197,8 +210,8 @@ enum model_status model_grown(struct model *m, int32_t request, enum model_outco
         !model_apart(m, value, asked.bytes)) {
       return MODEL_ERROR_RANGE;
     }
-    if (model_room(m) < MODEL_SPARE || model_segment_room(m) < 1) { /* ranges went to others */
-      return MODEL_ERROR_SEGMENTS;
+    if (model_room(m) < MODEL_SPARE) { /* ranges went to others */
+      return MODEL_ERROR_BLOCKS;
     }
     m->request[request].asked.address = value;
     if (asked.bytes >= want.size) {
@@ -213,14 +226,16 @@ enum model_status model_grown(struct model *m, int32_t request, enum model_outco
       m->block[slot].fresh = true;
       m->calls.device_allocs++;
     } else if (m->config.policy == MODEL_FAITHFUL) { /* REQ-GROW-partial */
-      (void)model_let_go(m, request, true);
+      (void)model_let_go(m, request);
       m->request[request].growth = MODEL_GROWTH_REFUSED;
     } else {
-      (void)model_let_go(m, request, false);
       m->request[request].growth = MODEL_GROWTH_UNDOING;
     }
     break;
   case MODEL_STEP_UNMAP: /* REQ-COALESCE-mapping */
+    if (m->request[request].growth == MODEL_GROWTH_UNDOING) {
+      break; /* it is let go with the rest of the run */
+    }
     model_enter(m, slot);
     if (model_whole(m, slot) && m->request[request].growth == MODEL_GROWTH_NONE) {
       m->request[request].growth = MODEL_GROWTH_RETURNING;

@@ -14,26 +14,26 @@ static enum model_status named(const struct model *m, int32_t slot, uint32_t gen
   return MODEL_OK;
 }
 
+/* And whether something may be done with the block. REQ-ATOMIC-busy. */
+static enum model_status usable(const struct model *m, int32_t slot, uint32_t generation)
+{
+  return model_busy(m) ? MODEL_ERROR_BUSY : named(m, slot, generation);
+}
+
 /* Any number of references. The block that is free then, or pending, is not allocated. REQ-LIFETIME-once. */
 static struct model_freed drop(struct model *m, int32_t slot, struct model_caller caller)
 {
-  if (model_busy(m)) {
-    return (struct model_freed){MODEL_ERROR_BUSY, 0};
-  }
   if (m->block[slot].references > 1) {
     m->block[slot].references--;
     return (struct model_freed){MODEL_OK, 0};
   }
-  return (struct model_freed){MODEL_OK, model_give_back(m, slot, caller)};
+  return (struct model_freed){MODEL_OK, model_give_back(m, slot, caller) ? 1 : 0};
 }
 
 struct model_freed model_free(struct model *m, int32_t slot, uint32_t generation,
                               struct model_caller caller)
 {
-  const enum model_status status = named(m, slot, generation);
-  if (model_busy(m)) {
-    return (struct model_freed){MODEL_ERROR_BUSY, 0};
-  }
+  const enum model_status status = usable(m, slot, generation);
   if (status == MODEL_OK && m->block[slot].references > 1) {
     return (struct model_freed){MODEL_ERROR_SHARED, 0};
   }
@@ -66,9 +66,9 @@ struct model_freed model_free_address(struct model *m, uint64_t address, struct 
 /* REQ-LIFETIME-once, REQ-LIFETIME-stale. */
 enum model_status model_retain(struct model *m, int32_t slot, uint32_t generation)
 {
-  const enum model_status status = named(m, slot, generation);
-  if (model_busy(m) || status != MODEL_OK) {
-    return status != MODEL_OK ? status : MODEL_ERROR_BUSY;
+  const enum model_status status = usable(m, slot, generation);
+  if (status != MODEL_OK) {
+    return status;
   }
   if (m->block[slot].references == UINT32_MAX) {
     return MODEL_ERROR_COUNT;
@@ -80,7 +80,7 @@ enum model_status model_retain(struct model *m, int32_t slot, uint32_t generatio
 struct model_freed model_release(struct model *m, int32_t slot, uint32_t generation,
                                  struct model_caller caller)
 {
-  const enum model_status status = named(m, slot, generation);
+  const enum model_status status = usable(m, slot, generation);
   return status != MODEL_OK ? (struct model_freed){status, 0} : drop(m, slot, caller);
 }
 
@@ -88,24 +88,19 @@ struct model_freed model_release(struct model *m, int32_t slot, uint32_t generat
 enum model_status model_record_use(struct model *m, int32_t slot, uint32_t generation,
                                    int32_t stream, struct model_caller caller)
 {
-  const enum model_status status = named(m, slot, generation);
-  if (model_busy(m)) {
-    return MODEL_ERROR_BUSY;
-  }
+  const enum model_status status = usable(m, slot, generation);
   if (status != MODEL_OK || !model_live_stream(m, stream)) {
     return status != MODEL_OK ? status : MODEL_ERROR_STREAM;
   }
   return model_add_use(m, slot, stream, model_in_capture(m, caller));
 }
 
-/* The segment of an active block: its first byte, and the sum of its blocks. A pending block has no handle any more, but
-   is active: its last one serves. REQ-TILE-base. */
+/* The segment of an allocated block: its first byte, and the sum of its blocks. REQ-TILE-base. */
 struct model_range model_base(const struct model *m, int32_t slot, uint32_t generation)
 {
   const enum model_status status = named(m, slot, generation);
   struct model_range range = {MODEL_OK, UINT64_MAX, 0};
-  if (status != MODEL_OK && (status == MODEL_ERROR_SLOT || m->block[slot].state != MODEL_PENDING ||
-                             m->block[slot].generation != generation)) {
+  if (status != MODEL_OK) {
     return (struct model_range){status, 0, 0};
   }
   if (m->segment[m->block[slot].segment].growable) {

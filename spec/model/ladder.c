@@ -70,13 +70,17 @@ static struct model_step leave(struct model *m, int32_t request, int32_t slot)
   return model_ask(m, request, MODEL_STEP_RELEASE, slot, 0);
 }
 
-/* Whether a rung is left out: by what it is about, by the policy, in a capture. REQ-LADDER-capture, REQ-LADDER-search,
-   REQ-LADDER-resort, REQ-OOM-faithful. */
+/* Whether a rung is left out, or left where a capture has begun since: by what it is about, by the policy, in a capture.
+   What was begun with a range is ended first. REQ-LADDER-capture, REQ-LADDER-search, REQ-LADDER-resort,
+   REQ-OOM-faithful. */
 static bool left_out(const struct model *m, int32_t request)
 {
   const struct model_request asker = m->request[request];
   const bool complete = m->config.policy == MODEL_COMPLETE;
   const bool capture = model_in_capture(m, asker.caller);
+  if (asker.growth != MODEL_GROWTH_NONE) {
+    return false;
+  }
   switch (asker.rung) {
   case MODEL_RUNG_CALLBACKS:
     return !m->config.callbacks;
@@ -126,7 +130,7 @@ static struct model_step search(struct model *m, int32_t request, bool fallback)
   want.growable = want.growable && !fallback;
   for (int32_t round = 0; round < MODEL_POOLS && pool != -1; round++) {
     want.pool = pool;
-    if (!fallback || m->pool[pool].use_on_oom) {
+    if (!fallback || (m->pool[pool].use_on_oom && m->pool[pool].users > 0)) {
       model_count_search(m, want);
       const int32_t slot = model_search(m, want);
       if (slot != -1) {

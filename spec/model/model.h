@@ -15,7 +15,7 @@
 struct model_freed {
   enum model_status status;
   int32_t
-      count; /* free: uses submitted, for each of which an event is to be recorded; complete: blocks freed */
+      count; /* free: 1 where uses were submitted, whose events are asked for; complete: blocks freed */
 };
 
 struct model_registration {

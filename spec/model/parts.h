@@ -67,7 +67,6 @@ bool model_whole(const struct model *m, int32_t slot);
 bool model_listed(const struct model *m, int32_t slot, int32_t pool, bool small);
 bool model_before(const struct model *m, int32_t slot, int32_t other);
 int32_t model_room(const struct model *m);
-int32_t model_segment_room(const struct model *m);
 bool model_apart(const struct model *m, uint64_t address, uint64_t bytes);
 int32_t model_add_segment(struct model *m, struct model_want want, uint64_t address, uint64_t bytes,
                           bool growable);
@@ -87,9 +86,9 @@ void model_take(struct model *m, struct model_want want, int32_t slot);
 bool model_live_stream(const struct model *m, int32_t stream);
 bool model_stream_before(const struct model *m, int32_t stream, int32_t other);
 bool model_in_capture(const struct model *m, struct model_caller caller);
+int32_t model_use_room(const struct model *m);
 enum model_status model_add_use(struct model *m, int32_t slot, int32_t stream, bool captured);
-int32_t model_recorded(const struct model *m, int32_t slot, int32_t stream);
-int32_t model_give_back(struct model *m, int32_t slot, struct model_caller caller);
+bool model_give_back(struct model *m, int32_t slot, struct model_caller caller);
 void model_go_on(struct model *m);
 int32_t model_finish(struct model *m, int32_t stream, uint64_t number);
 struct model_event model_outstanding(const struct model *m, int32_t last, int32_t pool);
@@ -104,7 +103,7 @@ void model_end_pools(struct model *m);
 struct model_step model_ask(struct model *m, int32_t request, enum model_step_kind kind,
                             int32_t slot, uint64_t bytes);
 void model_hold(struct model *m, int32_t request, int32_t slot, bool counted);
-int32_t model_let_go(struct model *m, int32_t request, bool fresh);
+int32_t model_let_go(struct model *m, int32_t request);
 bool model_unmappable(const struct model *m, int32_t slot);
 struct model_step model_unmap(struct model *m, int32_t request, int32_t slot);
 struct model_step model_grow(struct model *m, int32_t request);

@@ -13,6 +13,7 @@ struct model_registration model_pool_create(struct model *m, uint32_t allocator)
   for (int32_t i = 1; i < MODEL_POOLS; i++) {
     if (!m->pool[i].used) {
       m->time++;
+      m->pools = i >= m->pools ? i + 1 : m->pools;
       m->pool[i] =
           (struct model_pool){.used = true, .allocator = allocator, .users = 1, .created = m->time};
       return (struct model_registration){MODEL_OK, i};
@@ -27,7 +28,7 @@ enum model_status model_pool_retain(struct model *m, int32_t pool)
   if (!model_private(m, pool) || m->pool[pool].users == 0) {
     return MODEL_ERROR_POOL;
   }
-  if (m->pool[pool].users == UINT64_MAX) {
+  if (m->pool[pool].users == UINT32_MAX) {
     return MODEL_ERROR_COUNT;
   }
   m->pool[pool].users++;
@@ -70,7 +71,7 @@ enum model_status model_pool_set_no_split(struct model *m, int32_t pool)
 int32_t model_next_pool(const struct model *m, int32_t pool)
 {
   int32_t next = -1;
-  for (int32_t i = 1; i < MODEL_POOLS; i++) {
+  for (int32_t i = 1; i < m->pools; i++) {
     if (m->pool[i].used && m->pool[i].created > m->pool[pool].created &&
         (next == -1 || m->pool[i].created < m->pool[next].created)) {
       next = i;
@@ -79,50 +80,38 @@ int32_t model_next_pool(const struct model *m, int32_t pool)
   return next;
 }
 
-static int32_t scope_of(const struct model *m, int32_t pool)
-{
-  for (int32_t i = 0; i < MODEL_SCOPES; i++) {
-    if (m->scope[i].used && m->scope[i].pool == pool) {
-      return i;
-    }
-  }
-  return -1;
-}
-
 /* REQ-POOL-scope: the pool is acquired first, in `faithful` also where the scope is refused. */
 enum model_status model_scope_open(struct model *m, int32_t pool, uint64_t thread, int32_t stream)
 {
-  const bool twice = model_private(m, pool) && scope_of(m, pool) != -1;
-  int32_t room = -1;
-  for (int32_t i = 0; i < MODEL_SCOPES; i++) {
-    room = room == -1 && !m->scope[i].used ? i : room;
+  if (!model_private(m, pool) || m->pool[pool].users == 0) {
+    return MODEL_ERROR_POOL;
   }
-  if (stream != -1 && !model_live_stream(m, stream)) {
+  if (m->pool[pool].users == UINT32_MAX) {
+    return MODEL_ERROR_COUNT;
+  }
+  if (stream < -1 || stream >= m->streams) { /* one that is gone makes no requests */
     return MODEL_ERROR_STREAM;
   }
-  if (room == -1 && !twice) {
-    return MODEL_ERROR_SCOPES;
-  }
-  if (twice && m->config.policy != MODEL_FAITHFUL) {
+  const bool twice = m->pool[pool].scope.open;
+  m->pool[pool].users += twice && m->config.policy != MODEL_FAITHFUL ? 0 : 1;
+  if (twice) {
     return MODEL_ERROR_SCOPE;
   }
-  const enum model_status acquired = model_pool_retain(m, pool);
-  if (acquired != MODEL_OK || twice) {
-    return acquired != MODEL_OK ? acquired : MODEL_ERROR_SCOPE;
-  }
   m->time++;
-  m->scope[room] = (struct model_scope){true, pool, thread, stream, m->time};
+  m->pool[pool].scope = (struct model_scope){true, thread, stream, m->time};
   return MODEL_OK;
 }
 
 /* REQ-POOL-scope: the pool is not released by this. */
 enum model_status model_scope_close(struct model *m, int32_t pool)
 {
-  const int32_t scope = scope_of(m, pool);
-  if (scope == -1) {
+  if (!model_private(m, pool)) {
+    return MODEL_ERROR_POOL;
+  }
+  if (!m->pool[pool].scope.open) {
     return MODEL_ERROR_SCOPE;
   }
-  m->scope[scope].used = false;
+  m->pool[pool].scope.open = false;
   model_end_pools(m);
   return MODEL_OK;
 }
@@ -132,29 +121,36 @@ int32_t model_route(const struct model *m, int32_t stream, struct model_caller c
 {
   uint64_t newest = 0;
   int32_t pool = 0;
-  for (int32_t i = 0; i < MODEL_SCOPES; i++) {
-    const bool applies = m->scope[i].used &&
-                         (m->scope[i].thread == 0 || m->scope[i].thread == caller.thread) &&
-                         (m->scope[i].stream == -1 || m->scope[i].stream == stream);
-    if (applies && m->scope[i].opened > newest) {
-      newest = m->scope[i].opened;
-      pool = m->scope[i].pool;
+  for (int32_t i = 1; i < m->pools; i++) {
+    const struct model_scope scope = m->pool[i].scope;
+    const bool applies = m->pool[i].used && scope.open &&
+                         (scope.thread == 0 || scope.thread == caller.thread) &&
+                         (scope.stream == -1 || scope.stream == stream);
+    if (applies && scope.opened > newest) {
+      newest = scope.opened;
+      pool = i;
     }
   }
   return pool;
 }
 
+/* Whether users, a scope, a segment or a request lead to the pool. */
+static bool needed(const struct model *m, int32_t pool)
+{
+  bool found = m->pool[pool].users > 0 || m->pool[pool].scope.open;
+  for (int32_t i = 0; i < m->segments && !found; i++) {
+    found = m->segment[i].used && m->segment[i].pool == pool;
+  }
+  for (int32_t i = 0; i < MODEL_REQUESTS && !found; i++) {
+    found = m->request[i].used && m->request[i].want.pool == pool;
+  }
+  return found;
+}
+
 /* A pool ends when it is freeable and nothing leads to it any more. REQ-POOL-freeable. */
 void model_end_pools(struct model *m)
 {
-  for (int32_t pool = 1; pool < MODEL_POOLS; pool++) {
-    bool needed = m->pool[pool].users > 0 || scope_of(m, pool) != -1;
-    for (int32_t i = 0; i < MODEL_SEGMENTS; i++) {
-      needed = needed || (m->segment[i].used && m->segment[i].pool == pool);
-    }
-    for (int32_t i = 0; i < MODEL_REQUESTS; i++) {
-      needed = needed || (m->request[i].used && m->request[i].want.pool == pool);
-    }
-    m->pool[pool].used = m->pool[pool].used && needed;
+  for (int32_t pool = 1; pool < m->pools; pool++) {
+    m->pool[pool].used = m->pool[pool].used && needed(m, pool);
   }
 }

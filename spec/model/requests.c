@@ -64,10 +64,7 @@ static enum model_status refusal(const struct model *m, uint64_t bytes, int32_t 
   if (requests > MODEL_REQUESTS) {
     return MODEL_ERROR_REQUESTS;
   }
-  if (model_room(m) < MODEL_SPARE * requests) {
-    return MODEL_ERROR_BLOCKS;
-  }
-  return model_segment_room(m) < requests ? MODEL_ERROR_SEGMENTS : MODEL_OK;
+  return model_room(m) < MODEL_SPARE * requests ? MODEL_ERROR_BLOCKS : MODEL_OK;
 }
 
 /* REQ-SIZE-nothing. */
@@ -101,7 +98,7 @@ struct model_step model_empty_cache_begin(struct model *m, int32_t pool, struct 
 int32_t model_choose(const struct model *m, uint64_t bytes, int32_t stream,
                      struct model_caller caller)
 {
-  return bytes == 0 || refusal(m, bytes, stream) != MODEL_OK
+  return bytes == 0 || model_busy(m) || refusal(m, bytes, stream) != MODEL_OK
              ? -1
              : model_search(m, wanted(m, bytes, stream, caller));
 }
@@ -142,7 +139,7 @@ static void undo(struct model *m, int32_t request)
     m->block[m->request[request].held].mapped = true;
     m->calls.device_frees -= m->calls.device_frees > 0 ? 1 : 0;
   }
-  (void)model_let_go(m, request, true);
+  (void)model_let_go(m, request);
   model_settle(m);
 }
 
@@ -211,7 +208,7 @@ enum model_status model_abandon(struct model *m, int32_t request)
   } else if (kind == MODEL_STEP_UNMAP || kind == MODEL_STEP_UNRESERVE) {
     (void)model_grown(m, request, MODEL_PERFORMED, 0);
   }
-  (void)model_let_go(m, request, true);
+  (void)model_let_go(m, request);
   model_settle(m);
   (void)model_over(m, request, model_done(m, -1));
   return MODEL_OK;
@@ -227,6 +224,9 @@ enum model_status model_limit_set(struct model *m, uint64_t limit, uint64_t coll
 /* REQ-GROW-toggle. */
 enum model_status model_growable_set(struct model *m, bool on)
 {
+  if (on && m->config.device_total == 0) {
+    return MODEL_ERROR_SETTING;
+  }
   m->growable = on;
   return MODEL_OK;
 }
@@ -242,5 +242,6 @@ enum model_status model_init(struct model *m, struct model_config config)
   m->limit = MODEL_UNSET;
   m->collect_above = MODEL_UNSET;
   m->pool[0].used = true;
+  m->pools = 1;
   return MODEL_OK;
 }

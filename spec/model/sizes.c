@@ -24,7 +24,9 @@ bool model_config_allowed(const struct model_config *config)
   const uint64_t large = config->large_segment_size;
   bool allowed = config->order <= MODEL_ORDER_SEGMENT && config->policy <= MODEL_FAITHFUL &&
                  large > 10 * MODEL_MIB && large < MODEL_GREATEST && large % (2 * MODEL_MIB) == 0 &&
-                 config->max_split_size >= large && config->oversize_slack >= large;
+                 config->max_split_size >= large && config->oversize_slack >= large &&
+                 config->device_total < MODEL_GREATEST &&
+                 (!config->growable || config->device_total > 0);
   for (int32_t row = 0; row < MODEL_ROWS; row++) {
     const uint64_t division = config->division[row];
     allowed = allowed && division <= UINT32_MAX && (division == 0 || is_power_of_two(division));

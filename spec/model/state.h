@@ -11,17 +11,20 @@
 #include <stdint.h>
 
 #ifndef MODEL_BLOCKS
+#if defined(ASHLAR_SLOTS) && ASHLAR_SLOTS < 4096
+#define MODEL_BLOCKS ASHLAR_SLOTS /* beside a small core: the same room */
+#else
 #define MODEL_BLOCKS 4096
 #endif
+#endif
 #ifndef MODEL_USES
-#define MODEL_USES 4096
+#define MODEL_USES MODEL_BLOCKS
 #endif
 
 enum {
-  MODEL_SEGMENTS = MODEL_BLOCKS / 4,
-  MODEL_STREAMS = 256,
-  MODEL_POOLS = 64, /* the default pool among them: number 0 */
-  MODEL_SCOPES = 64,
+  MODEL_SEGMENTS = MODEL_BLOCKS, /* each has a block: never the first to run out */
+  MODEL_STREAMS = 255,
+  MODEL_POOLS = 65, /* number 0 is the default pool, the others are private */
   MODEL_REQUESTS = 8,
   MODEL_ROWS = 16 /* of the division table */
 };
@@ -55,12 +58,11 @@ enum model_status {
   MODEL_ERROR_PENDING,   /* a block of the pool is pending or held */
   MODEL_ERROR_MISFIT,    /* nothing free there; a checkpoint that does not fit */
   MODEL_ERROR_BLOCKS,    /* no room for blocks; so for the others */
-  MODEL_ERROR_SEGMENTS,
   MODEL_ERROR_STREAMS,
   MODEL_ERROR_USES,
   MODEL_ERROR_POOLS,
-  MODEL_ERROR_SCOPES,
-  MODEL_ERROR_REQUESTS
+  MODEL_ERROR_REQUESTS,
+  MODEL_STATUSES
 };
 
 enum { MODEL_ORDER_ADDRESS = 0, MODEL_ORDER_SEGMENT };
@@ -137,8 +139,7 @@ struct model_use {
   bool told;     /* the layer knows of it */
   int32_t slot;
   int32_t stream;
-  uint64_t number;    /* counts the uses submitted to the stream */
-  uint64_t submitted; /* when, among all */
+  uint64_t number; /* counts the uses submitted to the stream */
 };
 
 enum model_statistic {
@@ -172,23 +173,24 @@ struct model_calls {
   uint64_t device_frees;
 };
 
+/* Routes requests to its pool; each pool has at most one. */
+struct model_scope {
+  bool open;
+  uint64_t thread; /* 0: every */
+  int32_t stream;  /* -1: every */
+  uint64_t opened; /* when, among all */
+};
+
 struct model_pool {
   bool used;
   bool use_on_oom;
   bool no_split;
   uint32_t allocator;
-  uint64_t users;       /* 0: freeable */
+  uint32_t users;       /* 0: freeable */
   uint64_t created;     /* when, among all */
   uint64_t searches[2]; /* of the large and of the small class, while ages are counted */
+  struct model_scope scope;
   struct model_counter reserved;
-};
-
-struct model_scope {
-  bool used;
-  int32_t pool;
-  uint64_t thread; /* 0: every */
-  int32_t stream;  /* -1: every */
-  uint64_t opened; /* when, among all */
 };
 
 enum model_step_kind {
@@ -278,14 +280,16 @@ struct model {
   uint64_t collect_above; /* reserved bytes; MODEL_UNSET: no collection by age */
   uint64_t time;          /* counts what has to be told apart by when it happened */
   uint64_t segments_created;
-  int32_t blocks; /* slots below were used at least once */
+  int32_t blocks; /* slots below were used at least once; so of the others */
+  int32_t segments;
+  int32_t streams;
   int32_t uses;
+  int32_t pools;
   struct model_block block[MODEL_BLOCKS];
   struct model_segment segment[MODEL_SEGMENTS];
   struct model_stream stream[MODEL_STREAMS];
   struct model_use use[MODEL_USES];
   struct model_pool pool[MODEL_POOLS];
-  struct model_scope scope[MODEL_SCOPES];
   struct model_request request[MODEL_REQUESTS];
   struct model_counter statistic[MODEL_STATISTICS][MODEL_COLUMNS];
   struct model_calls calls;

@@ -19,7 +19,7 @@ bool model_stream_before(const struct model *m, int32_t stream, int32_t other)
 
 int32_t model_stream_find(const struct model *m, uint64_t key)
 {
-  for (int32_t i = 0; i < MODEL_STREAMS; i++) {
+  for (int32_t i = 0; i < m->streams; i++) {
     if (model_live_stream(m, i) && m->stream[i].key == key) {
       return i;
     }
@@ -31,13 +31,13 @@ int32_t model_stream_find(const struct model *m, uint64_t key)
 static bool has_segment(const struct model *m, int32_t stream)
 {
   bool found = false;
-  for (int32_t i = 0; i < MODEL_SEGMENTS; i++) {
+  for (int32_t i = 0; i < m->segments; i++) {
     found = found || (m->segment[i].used && m->segment[i].stream == stream);
   }
   return found;
 }
 
-/* REQ-STREAM-registered, REQ-CAPACITY-streams. */
+/* A number that comes again goes on counting its uses. REQ-STREAM-registered, REQ-CAPACITY-streams. */
 struct model_registration model_stream_register(struct model *m, uint64_t key)
 {
   const int32_t known = model_stream_find(m, key);
@@ -46,7 +46,10 @@ struct model_registration model_stream_register(struct model *m, uint64_t key)
   }
   for (int32_t i = 0; i < MODEL_STREAMS; i++) {
     if (!m->stream[i].used || (m->stream[i].gone && !has_segment(m, i))) {
-      m->stream[i] = (struct model_stream){.used = true, .key = key};
+      m->streams = i >= m->streams ? i + 1 : m->streams;
+      m->stream[i].used = true;
+      m->stream[i].gone = false;
+      m->stream[i].key = key;
       return (struct model_registration){MODEL_OK, i};
     }
   }

@@ -3,7 +3,7 @@
 #include "spec/model/parts.h"
 
 /* The use of a block on a stream that is recorded and not submitted yet; -1: none. */
-int32_t model_recorded(const struct model *m, int32_t slot, int32_t stream)
+static int32_t recorded(const struct model *m, int32_t slot, int32_t stream)
 {
   for (int32_t i = 0; i < m->uses; i++) {
     if (m->use[i].used && m->use[i].slot == slot && m->use[i].stream == stream &&
@@ -17,17 +17,42 @@ int32_t model_recorded(const struct model *m, int32_t slot, int32_t stream)
 static bool in_use(const struct model *m, int32_t slot)
 {
   bool found = false;
-  for (int32_t i = 0; i < m->uses; i++) {
-    found = found || (m->use[i].used && m->use[i].slot == slot);
+  for (int32_t i = 0; i < m->uses && !found; i++) {
+    found = m->use[i].used && m->use[i].slot == slot;
   }
   return found;
+}
+
+/* The recorded use of a block whose stream comes first; -1: it has none. */
+static int32_t first_recorded(const struct model *m, int32_t slot)
+{
+  int32_t first = -1;
+  for (int32_t i = 0; i < m->uses; i++) {
+    if (m->use[i].used && m->use[i].slot == slot && m->use[i].number == 0 &&
+        (first == -1 || model_stream_before(m, m->use[i].stream, m->use[first].stream))) {
+      first = i;
+    }
+  }
+  return first;
+}
+
+/* Uses that can be recorded. A block with recorded uses has room for one more, which its deferral may need. */
+int32_t model_use_room(const struct model *m)
+{
+  int32_t room = MODEL_USES;
+  for (int32_t i = 0; i < m->uses; i++) {
+    const bool waits = m->use[i].used && m->use[i].number == 0;
+    room -= m->use[i].used ? 1 : 0;
+    room -= waits && first_recorded(m, m->use[i].slot) == i ? 1 : 0;
+  }
+  return room;
 }
 
 /* Once for each stream, and not for the block's own. `faithful`: a use that was recorded during a capture too counts as
    one of the capture. REQ-STREAM-use, REQ-CAPACITY-others. */
 enum model_status model_add_use(struct model *m, int32_t slot, int32_t stream, bool captured)
 {
-  const int32_t known = model_recorded(m, slot, stream);
+  const int32_t known = recorded(m, slot, stream);
   if (stream == m->segment[m->block[slot].segment].stream) {
     return MODEL_OK;
   }
@@ -37,46 +62,36 @@ enum model_status model_add_use(struct model *m, int32_t slot, int32_t stream, b
     m->use[known].captured = m->config.policy == MODEL_FAITHFUL ? either : both;
     return MODEL_OK;
   }
-  for (int32_t i = 0; i < MODEL_USES; i++) {
-    if (!m->use[i].used) {
-      m->use[i] =
-          (struct model_use){.used = true, .captured = captured, .slot = slot, .stream = stream};
-      m->uses = i >= m->uses ? i + 1 : m->uses;
-      return MODEL_OK;
-    }
+  if (model_use_room(m) < (in_use(m, slot) ? 1 : 2)) {
+    return MODEL_ERROR_USES;
   }
-  return MODEL_ERROR_USES;
+  int32_t use = 0;
+  while (use < m->uses && m->use[use].used) {
+    use++;
+  }
+  m->uses = use == m->uses ? use + 1 : m->uses;
+  m->use[use] =
+      (struct model_use){.used = true, .captured = captured, .slot = slot, .stream = stream};
+  return MODEL_OK;
 }
 
-/* Puts the recorded uses of a block at the end of the queues of their streams, streams ascending. REQ-STREAM-queue. */
-static int32_t submit(struct model *m, int32_t slot)
+/* Puts the recorded uses of a block at the end of the queues of their streams. REQ-STREAM-queue. */
+static void submit(struct model *m, int32_t slot)
 {
-  int32_t count = 0;
-  for (int32_t round = 0; round < MODEL_STREAMS; round++) {
-    int32_t first = -1;
-    for (int32_t i = 0; i < MODEL_STREAMS; i++) {
-      if (model_recorded(m, slot, i) != -1 && (first == -1 || model_stream_before(m, i, first))) {
-        first = i;
-      }
-    }
-    if (first == -1) {
-      break;
-    }
-    const int32_t use = model_recorded(m, slot, first);
-    m->stream[first].submitted++;
-    m->use[use].number = m->stream[first].submitted;
-    m->time++;
-    m->use[use].submitted = m->time;
-    count++;
+  int32_t use = first_recorded(m, slot);
+  for (int32_t round = 0; round < MODEL_STREAMS && use != -1; round++) {
+    const int32_t stream = m->use[use].stream;
+    m->stream[stream].submitted++;
+    m->use[use].number = m->stream[stream].submitted;
+    use = first_recorded(m, slot);
   }
-  return count;
 }
 
 /* An allocated block is given back: it is free if it has no use, and else pending; during a capture it is deferred.
-   Returns how many uses were submitted. REQ-STREAM-pending, REQ-STREAM-defer. */
-int32_t model_give_back(struct model *m, int32_t slot, struct model_caller caller)
+   Returns whether uses were submitted. REQ-STREAM-pending, REQ-STREAM-defer. */
+bool model_give_back(struct model *m, int32_t slot, struct model_caller caller)
 {
-  int32_t count = 0;
+  bool submitted = false;
   m->block[slot].references = 0;
   m->block[slot].state = MODEL_PENDING;
   if (!in_use(m, slot)) {
@@ -85,10 +100,11 @@ int32_t model_give_back(struct model *m, int32_t slot, struct model_caller calle
     m->time++;
     m->block[slot].deferred = m->time;
   } else {
-    count = submit(m, slot);
+    submit(m, slot);
+    submitted = true;
   }
   model_settle(m);
-  return count;
+  return submitted;
 }
 
 /* The block that was deferred first; -1: none. */
@@ -116,7 +132,7 @@ void model_go_on(struct model *m)
       }
     }
     if (in_use(m, slot)) {
-      (void)submit(m, slot);
+      submit(m, slot);
     } else {
       model_enter(m, slot);
       model_settle(m);
@@ -179,13 +195,22 @@ struct model_freed model_complete(struct model *m, int32_t stream, uint64_t numb
   return (struct model_freed){MODEL_OK, model_finish(m, stream, number)};
 }
 
-/* The next use that was submitted and that the layer does not know of: an event is to be recorded for it. */
+/* Streams ascending, in each the uses as they were submitted. */
+static bool use_before(const struct model *m, int32_t use, int32_t other)
+{
+  const int32_t stream = m->use[use].stream;
+  return stream == m->use[other].stream ? m->use[use].number < m->use[other].number
+                                        : model_stream_before(m, stream, m->use[other].stream);
+}
+
+/* The next use that was submitted and is not finished, and that the layer does not know of: an event is to be recorded
+   for it. REQ-STREAM-queue. */
 struct model_event model_event_next(struct model *m)
 {
   int32_t next = -1;
   for (int32_t i = 0; i < m->uses; i++) {
     if (m->use[i].used && m->use[i].number != 0 && !m->use[i].told &&
-        (next == -1 || m->use[i].submitted < m->use[next].submitted)) {
+        (next == -1 || use_before(m, i, next))) {
       next = i;
     }
   }
