@@ -201,7 +201,7 @@ enum model_status subject_record_use(int32_t slot, uint32_t generation, int32_t 
 
 struct model_event subject_event_next(void)
 {
-  const struct ashlar_event event = ashlar_event_next(&manager);
+  const struct ashlar_submission event = ashlar_event_next(&manager);
   return (struct model_event){event.stream, event.number};
 }
 
