@@ -202,18 +202,37 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   return ASHLAR_OK;
 }
 
-/* Frees every allocated block of a pool; how many there were. */
-static int32_t free_all(struct ashlar_manager *m, int32_t pool)
+/* Frees every allocated block of a segment, ascending by address; how many there were. */
+static int32_t free_segment(struct ashlar_manager *m, int32_t head)
 {
-  int32_t slot = 0;
+  int32_t slot = head;
   int32_t freed = 0;
-  while (slot < m->top) {
-    if (m->state[slot] == ASHLAR_ALLOCATED && ashlar_home_pool(m->home[slot]) == pool) {
+  while (slot != -1) {
+    int32_t next = m->next[slot];
+    while (next != -1 && m->state[next] == ASHLAR_FREE) { /* may be joined */
+      next = m->next[next];
+    }
+    if (m->state[slot] == ASHLAR_ALLOCATED) {
       ashlar_allocation_end(m, slot);
       (void)ashlar_pending_back(m, slot, 0);
       freed++;
     }
-    slot++;
+    slot = next;
+  }
+  return freed;
+}
+
+/* Frees every allocated block of a pool; how many there were. */
+static int32_t free_all(struct ashlar_manager *m, int32_t pool)
+{
+  int32_t head = 0;
+  int32_t freed = 0;
+  while (head < m->top) {
+    if (m->state[head] != ASHLAR_UNUSED && m->prev[head] == -1 &&
+        ashlar_home_pool(m->home[head]) == pool) {
+      freed += free_segment(m, head);
+    }
+    head++;
   }
   return freed;
 }
