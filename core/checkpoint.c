@@ -176,6 +176,7 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   int32_t i = 0;
   int32_t slot = -1;
   int32_t records = m->use_spare_count + (ASHLAR_USES - m->use_top);
+  int32_t slots = ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
   while (i < count) {
     if (saved[i].home < 0 || saved[i].home >= ASHLAR_LISTS ||
         ashlar_home_pool(saved[i].home) != pool || saved[i].size == 0 ||
@@ -196,7 +197,7 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   if (is_used(m, pool)) {
     return ASHLAR_ERROR_PENDING;
   }
-  if (count > (ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS) / 2) {
+  if (slots < 0 || count > slots / 2) {
     return ASHLAR_ERROR_CAPACITY;
   }
   return ASHLAR_OK;
