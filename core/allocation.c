@@ -13,6 +13,7 @@
 */
 static uint64_t inactive(const struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   if (slot < 0 || m->state[slot] != ASHLAR_FREE || m->growable[slot] != 0 ||
       (m->prev[slot] == -1 && m->next[slot] == -1)) {
     return 0;
@@ -43,6 +44,7 @@ static void change_inactive(struct ashlar_manager *m, int32_t class, uint64_t ol
 */
 static uint64_t extent(const struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t after = m->next[slot];
   if (after < 0 || m->state[after] != ASHLAR_UNMAPPED) {
     return m->size[slot];
@@ -62,6 +64,7 @@ static uint64_t extent(const struct ashlar_manager *m, int32_t slot)
 */
 static int32_t best_ordinary(const struct ashlar_manager *m, int32_t home, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_best(m, home, size);
   /*@ loop invariant slot: -1 <= slot < m->top;
       loop invariant adequate: slot != -1 ==> indexed(*m, slot) && m->list[slot] == home && size <= m->size[slot];
@@ -92,6 +95,7 @@ static int32_t best_ordinary(const struct ashlar_manager *m, int32_t home, uint6
 */
 static int32_t best_walked(const struct ashlar_manager *m, int32_t home, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_best(m, home, size);
   int32_t next = slot;
   /*@ loop invariant next: -1 <= next < m->top && -1 <= slot < m->top && (next != -1 ==> slot == next);
@@ -119,6 +123,7 @@ static int32_t best_walked(const struct ashlar_manager *m, int32_t home, uint64_
 int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t home, uint64_t size,
                                  int growable)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = growable != 0 ? best_walked(m, home, size) : best_ordinary(m, home, size);
   if (slot == -1 ||
       !ashlar_may_serve(size, m->size[slot], m->config.max_split_size, m->config.oversize_slack)) {
@@ -156,6 +161,7 @@ int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint6
 */
 static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   if (size < m->size[slot]) {
     int32_t rest = ashlar_block_cut(m, slot, size);
     ashlar_block_put(m, rest);
@@ -173,6 +179,7 @@ static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
 */
 static void own(struct ashlar_manager *m, int32_t slot, uint64_t bytes)
 {
+  //@ ghost ashlar_blocks_open(m);
   m->requested[slot] = bytes;
   m->references[slot] = 1;
   ashlar_block_pass(m, slot, ASHLAR_ALLOCATED);
@@ -211,6 +218,7 @@ static void count_in(struct ashlar_manager *m, int32_t class, uint64_t size, uin
 static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
                  int growable, uint64_t old_inactive)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t class = ashlar_home_class(m->home[slot]);
   uint64_t whole = m->size[slot];
   uint64_t rest;
@@ -227,6 +235,7 @@ static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_
 void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
                             int growable)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t old_inactive = inactive(m, slot);
   ashlar_block_take(m, slot);
   give(m, slot, bytes, size, growable, old_inactive);
@@ -235,6 +244,7 @@ void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t byt
 void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
                                 uint64_t size, int growable)
 {
+  //@ ghost ashlar_blocks_open(m);
   give(m, slot, bytes, size, growable, 0);
 }
 
@@ -256,6 +266,7 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
 */
 static int32_t take_from(struct ashlar_manager *m, int32_t slot, uint64_t before)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t block = slot;
   //@ assert behind: 0 <= m->next[slot] ==> m->next[slot] != slot && m->state[m->next[slot]] != ASHLAR_FREE;
   //@ assert front: 0 <= m->prev[slot] ==> m->prev[slot] != slot && m->state[m->prev[slot]] != ASHLAR_FREE;
@@ -271,6 +282,7 @@ static int32_t take_from(struct ashlar_manager *m, int32_t slot, uint64_t before
 int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
                                   uint64_t size, uint64_t bytes)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t class = ashlar_home_class(m->home[slot]);
   uint64_t old_inactive = inactive(m, slot);
   uint64_t before = addr - m->addr[slot];
@@ -304,6 +316,7 @@ static void count_out(struct ashlar_manager *m, int32_t class, uint64_t size)
 
 void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   ashlar_map_remove(m, slot);
   ashlar_block_pass(m, slot, ASHLAR_PENDING);
   m->generation[slot] = m->generation[slot] == UINT32_MAX ? 1 : m->generation[slot] + 1;
@@ -312,6 +325,7 @@ void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot)
 
 int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t class = ashlar_home_class(m->home[slot]);
   uint64_t size = m->size[slot];
   uint64_t bytes = m->requested[slot];
@@ -365,6 +379,7 @@ static void count_resize(struct ashlar_manager *m, int32_t class, uint64_t old_s
 */
 static void lengthen(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t after = m->next[slot];
   //@ assert beyond: 0 <= m->next[after] ==> m->state[m->next[after]] != ASHLAR_FREE && m->next[after] != after;
   ashlar_block_take(m, after);
@@ -388,6 +403,7 @@ static void lengthen(struct ashlar_manager *m, int32_t slot)
 */
 static void reshape(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   ashlar_map_remove(m, slot);
   ashlar_block_pass(m, slot, ASHLAR_TAKEN);
   if (m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_FREE) {
@@ -400,6 +416,7 @@ static void reshape(struct ashlar_manager *m, int32_t slot, uint64_t size)
 
 void ashlar_allocation_resize(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t class = ashlar_home_class(m->home[slot]);
   uint64_t old_size = m->size[slot];
   uint64_t after = inactive(m, m->next[slot]);

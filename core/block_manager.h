@@ -49,7 +49,7 @@ struct ashlar_completed {
   int32_t freed; /* blocks that are free now */
 };
 
-struct ashlar_event {
+struct ashlar_submission {
   int32_t stream; /* -1: none */
   uint64_t number;
 };
@@ -126,7 +126,7 @@ enum ashlar_status ashlar_record_use(struct ashlar_manager *m, int32_t slot, uin
 
 /* The next use that was submitted and that the caller was not told of: an event is to be recorded on its stream. Streams
    ascending by key. O(streams). */
-struct ashlar_event ashlar_event_next(struct ashlar_manager *m);
+struct ashlar_submission ashlar_event_next(struct ashlar_manager *m);
 
 /* All uses of the stream up to a number are finished. BUSY; STREAM; RANGE: no such use was submitted. Linear in the uses
    that are finished. */

@@ -6,6 +6,12 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/block_table.h"
 
+/*@ ghost
+  void ashlar_blocks_open(const struct ashlar_manager *m) { ; }
+
+  void ashlar_blocks_close(const struct ashlar_manager *m) { ; }
+*/
+
 uint64_t ashlar_block_bytes(const struct ashlar_manager *m)
 {
   return m->bytes[ASHLAR_FREE] + m->bytes[ASHLAR_ALLOCATED] + m->bytes[ASHLAR_PENDING] +
@@ -24,6 +30,7 @@ uint64_t ashlar_block_bytes(const struct ashlar_manager *m)
 */
 static void grow(struct ashlar_manager *m)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = m->top;
   ashlar_index_grow(m);
   m->state[slot] = ASHLAR_UNUSED;
@@ -44,16 +51,18 @@ static void grow(struct ashlar_manager *m)
     @/
     while (g < slot) g++;
   */
+  //@ ghost ashlar_blocks_close(m);
 }
 
 int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
 {
+  //@ ghost ashlar_blocks_open(m);
   /*@ loop invariant grown: \at(m->top, Pre) <= m->top <= ASHLAR_SLOTS;
       loop invariant kept: blocks_kept(\at(*m, Pre), *m);
       loop invariant fresh: \forall integer j; \at(m->top, Pre) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED &&
         m->in_map[j] == 0;
       loop invariant map: \forall integer j; 0 <= j < \at(m->top, Pre) ==> m->in_map[j] == \at(m->in_map[j], Pre);
-      BLOCK_TABLE_INVARIANT(loop invariant)
+      loop invariant blocks: BLOCKS_STATE;
       loop assigns m->top, ALL(state), ALL(generation), ALL(in_map), ALL(next), ALL(spare), m->spare_count, ALL(order),
         ALL(place);
       loop variant ASHLAR_SLOTS - m->top;
@@ -118,27 +127,35 @@ static void mark(struct ashlar_manager *m, int32_t slot, uint8_t from, uint8_t t
 
 void ashlar_block_take(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   ashlar_index_remove(m, slot);
   mark(m, slot, m->state[slot], ASHLAR_TAKEN);
   m->list[slot] = m->home[slot];
+  //@ ghost ashlar_blocks_close(m);
 }
 
 void ashlar_block_put(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   mark(m, slot, ASHLAR_TAKEN, ASHLAR_FREE);
   ashlar_index_insert(m, slot);
+  //@ ghost ashlar_blocks_close(m);
 }
 
 void ashlar_block_put_unmapped(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   mark(m, slot, ASHLAR_TAKEN, ASHLAR_UNMAPPED);
   m->list[slot] = m->home[slot] + ASHLAR_LISTS;
   ashlar_index_insert(m, slot);
+  //@ ghost ashlar_blocks_close(m);
 }
 
 void ashlar_block_pass(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
+  //@ ghost ashlar_blocks_open(m);
   mark(m, slot, m->state[slot], state);
+  //@ ghost ashlar_blocks_close(m);
 }
 
 /* Sum and difference of multiples of 512. Functions only for the provers, which lose this fact among the arrays. */
@@ -164,6 +181,7 @@ static inline uint64_t aligned_rest(uint64_t a, uint64_t b)
 
 int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t rest = m->spare[m->spare_count - 1];
   int32_t after = m->next[slot];
   m->spare_count--;
@@ -204,11 +222,13 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size)
     @/
     while (g < m->top) g++;
   */
+  //@ ghost ashlar_blocks_close(m);
   return rest;
 }
 
 void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t gone = m->next[slot];
   int32_t after = m->next[gone];
   /*@ ghost
@@ -243,6 +263,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
     @/
     while (g < m->top) g++;
   */
+  //@ ghost ashlar_blocks_close(m);
 }
 
 /* lets a taken block absorb a successor of a state, free or unmapped */
@@ -266,6 +287,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
 */
 static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t after = m->next[slot];
   if (after >= 0 && m->state[after] == state) {
     //@ assert beyond: 0 <= m->next[after] ==> m->state[m->next[after]] != state && m->next[after] != after;
@@ -298,6 +320,7 @@ static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
 */
 static int32_t absorb_prev(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t before = m->prev[slot];
   if (before >= 0 && m->state[before] == state) {
     //@ assert beyond: 0 <= m->prev[before] ==> m->state[m->prev[before]] != state;
@@ -310,6 +333,7 @@ static int32_t absorb_prev(struct ashlar_manager *m, int32_t slot, uint8_t state
 
 int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t request = m->requested[slot];
   int32_t result;
   absorb_next(m, slot, state);
@@ -326,6 +350,7 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t sta
 int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t home,
                             uint64_t age, uint8_t growable)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = m->spare[m->spare_count - 1];
   m->spare_count--;
   m->addr[slot] = addr;
@@ -355,11 +380,13 @@ int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t si
     @/
     while (g < m->top) g++;
   */
+  //@ ghost ashlar_blocks_close(m);
   return slot;
 }
 
 void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   /*@ ghost
     int32_t h = 0;
     /@ loop invariant h: 0 <= h <= m->top;
@@ -389,4 +416,5 @@ void ashlar_block_destroy(struct ashlar_manager *m, int32_t slot)
     @/
     while (g < m->top) g++;
   */
+  //@ ghost ashlar_blocks_close(m);
 }

@@ -13,7 +13,26 @@
 
 #include "core/free_index.h"
 #include "core/manager.h"
-#include "spec/block_table.h"
+#include "spec/groups.h"
+
+/* For the prover only: the state opened into its clauses, and closed again. Comments to the compiler. */
+/*@ ghost
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     terminates \true; exits \false;
+     assigns \nothing;
+     BLOCK_CLAUSES(ensures)
+  @/
+  void ashlar_blocks_open(const struct ashlar_manager *m);
+
+  /@ requires \valid(m);
+     BLOCK_CLAUSES(requires)
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures blocks: BLOCKS_STATE;
+  @/
+  void ashlar_blocks_close(const struct ashlar_manager *m);
+*/
 
 /* Bytes of all blocks, with and without memory. O(1). */
 /*@ requires \valid(m);

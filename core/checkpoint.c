@@ -176,6 +176,7 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   int32_t i = 0;
   int32_t slot = -1;
   int32_t records = m->use_spare_count + (ASHLAR_USES - m->use_top);
+  int32_t slots = ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
   while (i < count) {
     if (saved[i].home < 0 || saved[i].home >= ASHLAR_LISTS ||
         ashlar_home_pool(saved[i].home) != pool || saved[i].size == 0 ||
@@ -196,24 +197,43 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   if (is_used(m, pool)) {
     return ASHLAR_ERROR_PENDING;
   }
-  if (count > (ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS) / 2) {
+  if (slots < 0 || count > slots / 2) {
     return ASHLAR_ERROR_CAPACITY;
   }
   return ASHLAR_OK;
 }
 
-/* Frees every allocated block of a pool; how many there were. */
-static int32_t free_all(struct ashlar_manager *m, int32_t pool)
+/* Frees every allocated block of a segment, ascending by address; how many there were. */
+static int32_t free_segment(struct ashlar_manager *m, int32_t head)
 {
-  int32_t slot = 0;
+  int32_t slot = head;
   int32_t freed = 0;
-  while (slot < m->top) {
-    if (m->state[slot] == ASHLAR_ALLOCATED && ashlar_home_pool(m->home[slot]) == pool) {
+  while (slot != -1) {
+    int32_t next = m->next[slot];
+    while (next != -1 && m->state[next] == ASHLAR_FREE) { /* may be joined */
+      next = m->next[next];
+    }
+    if (m->state[slot] == ASHLAR_ALLOCATED) {
       ashlar_allocation_end(m, slot);
       (void)ashlar_pending_back(m, slot, 0);
       freed++;
     }
-    slot++;
+    slot = next;
+  }
+  return freed;
+}
+
+/* Frees every allocated block of a pool; how many there were. */
+static int32_t free_all(struct ashlar_manager *m, int32_t pool)
+{
+  int32_t head = 0;
+  int32_t freed = 0;
+  while (head < m->top) {
+    if (m->state[head] != ASHLAR_UNUSED && m->prev[head] == -1 &&
+        ashlar_home_pool(m->home[head]) == pool) {
+      freed += free_segment(m, head);
+    }
+    head++;
   }
   return freed;
 }

@@ -82,6 +82,7 @@ uint64_t ashlar_collect_mean(const struct ashlar_manager *m)
 */
 static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_t cutoff)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_after(m, home, 0, 0, 0);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home);
       loop assigns slot;

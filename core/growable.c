@@ -11,9 +11,12 @@ uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home)
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page)
 {
   uint64_t granules = bytes / ASHLAR_GRANULE + (bytes % ASHLAR_GRANULE == 0 ? 0 : 1);
-  uint64_t over = granules % (page / ASHLAR_GRANULE);
+  uint64_t step = page / ASHLAR_GRANULE;
+  uint64_t over;
+  //@ assert step: step * 512 == page;
+  over = granules % step;
   if (over > 0) {
-    granules += page / ASHLAR_GRANULE - over;
+    granules += step - over;
   }
   return granules * ASHLAR_GRANULE;
 }
@@ -31,6 +34,7 @@ uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t hom
 
 uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t page = ashlar_growable_page(m, m->home[slot]) / ASHLAR_GRANULE;
   uint64_t over = (m->addr[slot] - m->base[slot]) / ASHLAR_GRANULE % page;
   return over == 0 ? 0 : (page - over) * ASHLAR_GRANULE;
@@ -38,6 +42,7 @@ uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot)
 
 uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uint64_t lead)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t page = ashlar_growable_page(m, m->home[slot]) / ASHLAR_GRANULE;
   uint64_t granules = lead < m->size[slot] ? (m->size[slot] - lead) / ASHLAR_GRANULE : 0;
   return granules < page ? 0 : (granules - granules % page) * ASHLAR_GRANULE;
@@ -64,6 +69,7 @@ static int is_open(const struct ashlar_manager *m, int32_t slot)
 */
 static int has_room(const struct ashlar_manager *m, int32_t slot, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t missing = size;
   //@ ghost int32_t start = slot;
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
@@ -95,6 +101,7 @@ static int has_room(const struct ashlar_manager *m, int32_t slot, uint64_t size)
 */
 static int32_t unmapped_after(const struct ashlar_manager *m, int32_t home, uint64_t addr)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t found = -1;
   int32_t slot = ashlar_index_after(m, home + ASHLAR_LISTS, 0, 0, 0);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home + ASHLAR_LISTS);
@@ -117,6 +124,7 @@ static int32_t unmapped_after(const struct ashlar_manager *m, int32_t home, uint
 
 int32_t ashlar_growable_run(const struct ashlar_manager *m, int32_t home, uint64_t size)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = unmapped_after(m, home, 0);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] == ASHLAR_UNMAPPED &&
         m->home[slot] == home);

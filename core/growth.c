@@ -13,6 +13,7 @@
 */
 static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_t why)
 {
+  //@ ghost ashlar_blocks_open(m);
   ashlar_block_pass(m, slot, ASHLAR_HELD);
   m->hold[slot] = why;
   m->holder[slot] = request;
@@ -41,6 +42,7 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
 */
 static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, uint64_t most)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint8_t why = m->state[slot] == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED;
   ashlar_block_take(m, slot);
   if (why == ASHLAR_HOLD_UNMAPPED && m->size[slot] > most) {
@@ -52,6 +54,7 @@ static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, u
 
 void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t page = ashlar_growable_page(m, m->home[start]);
   uint64_t missing = m->request[request].size;
   int32_t slot = start;
@@ -91,6 +94,7 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
 int32_t ashlar_growth_find(const struct ashlar_manager *m, int32_t request, int32_t slot,
                            uint8_t hold)
 {
+  //@ ghost ashlar_blocks_open(m);
   /*@ loop invariant slot: 0 <= slot < m->top && in_run(*m, request, slot);
       loop invariant passed: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
         \at(m->addr[\at(slot, Pre)], Pre) <= m->addr[i] < m->addr[slot] ==> m->hold[i] != hold;
@@ -120,6 +124,7 @@ void ashlar_growth_unmapped(struct ashlar_manager *m, int32_t slot, uint8_t hold
 
 int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t result;
   ashlar_block_pass(m, slot, ASHLAR_TAKEN);
   result = ashlar_block_release(m, slot, state);
@@ -146,12 +151,14 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
 */
 static int32_t put_held(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   return ashlar_growth_put(m, slot,
                            m->hold[slot] == ASHLAR_HOLD_UNMAPPED ? ASHLAR_UNMAPPED : ASHLAR_FREE);
 }
 
 int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t end = m->request[request].run_end;
   int32_t slot = m->request[request].run;
   m->request[request].run = -1;
@@ -180,6 +187,7 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
 
 int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   uint64_t lead = ashlar_growable_lead(m, slot);
   uint64_t pages = ashlar_growable_whole(m, slot, lead);
   uint64_t entered = m->entered[slot];
@@ -201,6 +209,7 @@ int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int3
 
 void ashlar_growth_hold_range(struct ashlar_manager *m, int32_t request, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   ashlar_block_take(m, slot);
   hold(m, slot, request, ASHLAR_HOLD_LEAVING);
 }

@@ -5,6 +5,8 @@
 enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, int32_t stream,
                                       uint8_t captured)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t use = ashlar_use_find(m, slot, stream);
   if (use != -1) {
     if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
@@ -43,6 +45,8 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
 */
 static int submit(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t deferral = ashlar_use_find(m, slot, ASHLAR_STREAM_DEFERRED);
   if (deferral != -1) {
     ashlar_use_drop(m, deferral);
@@ -65,6 +69,7 @@ static int submit(struct ashlar_manager *m, int32_t slot)
 */
 static int32_t first_recorded(const struct ashlar_manager *m, int32_t use)
 {
+  //@ ghost ashlar_uses_open(m);
   /*@ loop invariant use: 0 <= use < m->use_top && m->use_block[use] == m->use_block[\at(use, Pre)];
       loop assigns use;
       loop variant m->use_serial[use];
@@ -77,6 +82,8 @@ static int32_t first_recorded(const struct ashlar_manager *m, int32_t use)
 
 int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t last = m->first_use[slot] - 1;
   if (captured && last != -1 && m->use_stream[last] != ASHLAR_STREAM_DEFERRED) {
     (void)ashlar_use_submit(m, first_recorded(m, last));
@@ -102,6 +109,8 @@ int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured)
 */
 static void drop_captured(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t use = m->first_use[slot] - 1;
   /*@ loop invariant use: -1 <= use < m->use_top && (0 <= use ==> m->use_block[use] == slot);
       loop invariant passed: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
@@ -127,6 +136,8 @@ static void drop_captured(struct ashlar_manager *m, int32_t slot)
 
 void ashlar_pending_go_on(struct ashlar_manager *m)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t slot;
   m->completed[ASHLAR_STREAM_DEFERRED] = m->submitted[ASHLAR_STREAM_DEFERRED];
   slot = ashlar_use_pop(m, ASHLAR_STREAM_DEFERRED);
@@ -150,6 +161,8 @@ void ashlar_pending_go_on(struct ashlar_manager *m)
 
 int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t number)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t freed = 0;
   int32_t slot;
   if (number > m->completed[stream]) {
@@ -178,6 +191,8 @@ int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t
 
 uint64_t ashlar_pending_last(const struct ashlar_manager *m, int32_t stream, int32_t pool)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t use = m->queue_head[stream] - 1;
   uint64_t last = 0;
   if (pool == -1) {
@@ -200,6 +215,8 @@ uint64_t ashlar_pending_last(const struct ashlar_manager *m, int32_t stream, int
 
 void ashlar_pending_forget(struct ashlar_manager *m, int32_t stream)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_uses_open(m);
   int32_t use = 0;
   /*@ loop invariant use: 0 <= use <= m->use_top;
       loop invariant passed: \forall integer u; 0 <= u < use ==> 0 <= m->use_block[u] ==>

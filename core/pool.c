@@ -2,6 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/pool.h"
 
+/*@ ghost
+  void ashlar_pools_open(const struct ashlar_manager *m) { ; }
+
+  void ashlar_pools_close(const struct ashlar_manager *m) { ; }
+*/
+
 /* the lowest number that stands for no pool; ASHLAR_POOL_NUMBERS: all are taken */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
@@ -12,6 +18,7 @@
 */
 static int32_t lowest_unused(const struct ashlar_manager *m)
 {
+  //@ ghost ashlar_pools_open(m);
   int32_t pool = 1;
   /*@ loop invariant range: 0 < pool <= m->pool_top + 1;
       loop invariant below: \forall integer p; 0 < p < pool ==> m->pool_state[p] != ASHLAR_POOL_UNUSED;
@@ -26,6 +33,7 @@ static int32_t lowest_unused(const struct ashlar_manager *m)
 
 int ashlar_pool_exists(const struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_pools_open(m);
   return pool > 0 && pool < ASHLAR_POOL_NUMBERS && m->pool_state[pool] != ASHLAR_POOL_UNUSED;
 }
 
@@ -38,6 +46,7 @@ int ashlar_pool_exists(const struct ashlar_manager *m, int32_t pool)
 */
 static enum ashlar_status used(const struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_pools_open(m);
   if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
@@ -46,6 +55,7 @@ static enum ashlar_status used(const struct ashlar_manager *m, int32_t pool)
 
 struct ashlar_pool_creation ashlar_pool_create(struct ashlar_manager *m, uint32_t allocator)
 {
+  //@ ghost ashlar_pools_open(m);
   struct ashlar_pool_creation result;
   int32_t pool = lowest_unused(m);
   result.status = ASHLAR_ERROR_POOLS;
@@ -63,11 +73,13 @@ struct ashlar_pool_creation ashlar_pool_create(struct ashlar_manager *m, uint32_
   m->pool_allocator[pool] = allocator;
   result.status = ASHLAR_OK;
   result.pool = pool;
+  //@ ghost ashlar_pools_close(m);
   return result;
 }
 
 enum ashlar_status ashlar_pool_acquire(struct ashlar_manager *m, int32_t pool, uint32_t allocator)
 {
+  //@ ghost ashlar_pools_open(m);
   enum ashlar_status status = used(m, pool);
   if (status != ASHLAR_OK) {
     return status;
@@ -79,11 +91,13 @@ enum ashlar_status ashlar_pool_acquire(struct ashlar_manager *m, int32_t pool, u
     return ASHLAR_ERROR_POOL_USES;
   }
   m->pool_uses[pool]++;
+  //@ ghost ashlar_pools_close(m);
   return ASHLAR_OK;
 }
 
 enum ashlar_status ashlar_pool_release(struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_pools_open(m);
   enum ashlar_status status = used(m, pool);
   if (status != ASHLAR_OK) {
     return status;
@@ -93,11 +107,13 @@ enum ashlar_status ashlar_pool_release(struct ashlar_manager *m, int32_t pool)
     m->pool_state[pool] = ASHLAR_POOL_FREEABLE;
     m->pool_no_split[pool] = 0;
   }
+  //@ ghost ashlar_pools_close(m);
   return ASHLAR_OK;
 }
 
 enum ashlar_status ashlar_pool_end(struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_pools_open(m);
   if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
@@ -109,24 +125,29 @@ enum ashlar_status ashlar_pool_end(struct ashlar_manager *m, int32_t pool)
   m->pool_use_on_oom[pool] = 0;
   m->pool_allocator[pool] = 0;
   m->pool_serial[pool] = 0;
+  //@ ghost ashlar_pools_close(m);
   return ASHLAR_OK;
 }
 
 enum ashlar_status ashlar_pool_set_use_on_oom(struct ashlar_manager *m, int32_t pool, int on)
 {
+  //@ ghost ashlar_pools_open(m);
   if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
   m->pool_use_on_oom[pool] = on != 0 ? 1 : 0;
+  //@ ghost ashlar_pools_close(m);
   return ASHLAR_OK;
 }
 
 enum ashlar_status ashlar_pool_set_no_split(struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_pools_open(m);
   enum ashlar_status status = used(m, pool);
   if (status == ASHLAR_OK) {
     m->pool_no_split[pool] = 1;
   }
+  //@ ghost ashlar_pools_close(m);
   return status;
 }
 
@@ -140,6 +161,7 @@ enum ashlar_status ashlar_pool_set_no_split(struct ashlar_manager *m, int32_t po
 static int32_t next_in(const struct ashlar_manager *m, uint64_t after, uint8_t state, int marked,
                        int32_t own)
 {
+  //@ ghost ashlar_pools_open(m);
   int32_t found = 0;
   int32_t pool = 1;
   /*@ loop invariant range: 0 <= found < pool <= m->pool_top + 1;
@@ -164,17 +186,20 @@ static int32_t next_in(const struct ashlar_manager *m, uint64_t after, uint8_t s
 
 int32_t ashlar_pool_next_freeable(const struct ashlar_manager *m, uint64_t after, int32_t own)
 {
+  //@ ghost ashlar_pools_open(m);
   return next_in(m, after, ASHLAR_POOL_FREEABLE, 0, own);
 }
 
 int32_t ashlar_pool_next_use_on_oom(const struct ashlar_manager *m, uint64_t after)
 {
+  //@ ghost ashlar_pools_open(m);
   return next_in(m, after, ASHLAR_POOL_LIVE, 1, 0);
 }
 
 enum ashlar_status ashlar_scope_open(struct ashlar_manager *m, int32_t pool, uint64_t thread,
                                      int32_t stream)
 {
+  //@ ghost ashlar_pools_open(m);
   enum ashlar_status status = used(m, pool);
   if (status != ASHLAR_OK) {
     return status;
@@ -199,11 +224,13 @@ enum ashlar_status ashlar_scope_open(struct ashlar_manager *m, int32_t pool, uin
   m->scope_serial[pool] = m->scope_serials;
   m->scope_thread[pool] = thread;
   m->scope_stream[pool] = stream;
+  //@ ghost ashlar_pools_close(m);
   return ASHLAR_OK;
 }
 
 enum ashlar_status ashlar_scope_close(struct ashlar_manager *m, int32_t pool)
 {
+  //@ ghost ashlar_pools_open(m);
   if (!ashlar_pool_exists(m, pool)) {
     return ASHLAR_ERROR_POOL;
   }
@@ -211,6 +238,7 @@ enum ashlar_status ashlar_scope_close(struct ashlar_manager *m, int32_t pool)
     return ASHLAR_ERROR_SCOPE;
   }
   m->scope_serial[pool] = 0;
+  //@ ghost ashlar_pools_close(m);
   return ASHLAR_OK;
 }
 
@@ -222,6 +250,7 @@ enum ashlar_status ashlar_scope_close(struct ashlar_manager *m, int32_t pool)
 */
 static int applies(const struct ashlar_manager *m, int32_t pool, uint64_t thread, int32_t stream)
 {
+  //@ ghost ashlar_pools_open(m);
   return m->scope_serial[pool] > 0 &&
          (m->scope_thread[pool] == 0 || m->scope_thread[pool] == thread) &&
          (m->scope_stream[pool] == -1 || m->scope_stream[pool] == stream);
@@ -229,6 +258,7 @@ static int applies(const struct ashlar_manager *m, int32_t pool, uint64_t thread
 
 int32_t ashlar_scope_route(const struct ashlar_manager *m, uint64_t thread, int32_t stream)
 {
+  //@ ghost ashlar_pools_open(m);
   int32_t newest = 0;
   int32_t pool = 1;
   /*@ loop invariant range: 0 <= newest < pool <= m->pool_top + 1;

@@ -10,7 +10,26 @@
 #define ASHLAR_CORE_POOL_H
 
 #include "core/manager.h"
-#include "spec/pool.h"
+#include "spec/groups.h"
+
+/* For the prover only: the state opened into its clauses, and closed again. Comments to the compiler. */
+/*@ ghost
+  /@ requires \valid(m);
+     requires pools: POOLS_STATE;
+     terminates \true; exits \false;
+     assigns \nothing;
+     POOL_CLAUSES(ensures)
+  @/
+  void ashlar_pools_open(const struct ashlar_manager *m);
+
+  /@ requires \valid(m);
+     POOL_CLAUSES(requires)
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures pools: POOLS_STATE;
+  @/
+  void ashlar_pools_close(const struct ashlar_manager *m);
+*/
 
 struct ashlar_pool_creation {
   enum ashlar_status status;

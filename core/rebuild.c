@@ -62,6 +62,14 @@ struct ashlar_placement ashlar_range_add(struct ashlar_manager *m, uint64_t addr
   return placement(status, slot);
 }
 
+/* Slots that are needed for what is before and behind a part of a block. */
+static int32_t slots_beside(const struct ashlar_manager *m, int32_t slot, uint64_t address,
+                            uint64_t size)
+{
+  uint64_t before = address - m->addr[slot];
+  return (before > 0 ? 1 : 0) + (size < m->size[slot] - before ? 1 : 0);
+}
+
 /* Why a part of a block in a state cannot be taken. */
 static enum ashlar_status part_refusal(const struct ashlar_manager *m, int32_t slot, uint8_t state,
                                        uint64_t address, uint64_t size)
@@ -77,7 +85,8 @@ static enum ashlar_status part_refusal(const struct ashlar_manager *m, int32_t s
       size > m->size[slot] - (address - m->addr[slot])) {
     return ASHLAR_ERROR_RANGE;
   }
-  return ashlar_reclaim_room(m) < 2 ? ASHLAR_ERROR_CAPACITY : ASHLAR_OK;
+  return ashlar_reclaim_room(m) < slots_beside(m, slot, address, size) ? ASHLAR_ERROR_CAPACITY
+                                                                       : ASHLAR_OK;
 }
 
 /* Takes a part of an open block; what is before and behind stays as it was. Slot of the part. */
@@ -107,7 +116,7 @@ struct ashlar_placement ashlar_range_map(struct ashlar_manager *m, int32_t slot,
   if (status != ASHLAR_OK) {
     return placement(status, -1);
   }
-  (void)ashlar_block_reserve(m, 2);
+  (void)ashlar_block_reserve(m, slots_beside(m, slot, address, size));
   slot = take_part(m, slot, address, size);
   ashlar_segment_reserved(m, m->home[slot], size);
   slot = ashlar_block_release(m, slot, ASHLAR_FREE);
@@ -125,7 +134,7 @@ struct ashlar_placement ashlar_range_unmap(struct ashlar_manager *m, int32_t slo
   if (status != ASHLAR_OK) {
     return placement(status, -1);
   }
-  (void)ashlar_block_reserve(m, 2);
+  (void)ashlar_block_reserve(m, slots_beside(m, slot, address, size));
   slot = take_part(m, slot, address, size);
   ashlar_segment_unreserved(m, m->home[slot], size);
   return placement(ASHLAR_OK, ashlar_block_release(m, slot, ASHLAR_UNMAPPED));
@@ -164,7 +173,7 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
   if (status != ASHLAR_OK) {
     return placement(status, -1);
   }
-  (void)ashlar_block_reserve(m, 2);
+  (void)ashlar_block_reserve(m, slots_beside(m, slot, address, size));
   return placement(ASHLAR_OK, ashlar_allocation_take_at(m, slot, address, size, requested));
 }
 

@@ -34,6 +34,7 @@ static int is_whole(const struct ashlar_manager *m, int32_t slot)
 */
 static int can_go(const struct ashlar_manager *m, int32_t slot, uint8_t growable)
 {
+  //@ ghost ashlar_blocks_open(m);
   if (m->growable[slot] != growable) {
     return 0;
   }
@@ -58,6 +59,7 @@ static int can_go(const struct ashlar_manager *m, int32_t slot, uint8_t growable
 static int32_t first_behind(const struct ashlar_manager *m, int32_t home, uint8_t growable,
                             uint64_t size, uint64_t age, uint64_t addr)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_after(m, home, size, age, addr);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home &&
         above(*m, slot, home, size, age, addr));
@@ -89,6 +91,8 @@ static int32_t first_behind(const struct ashlar_manager *m, int32_t home, uint8_
 static int32_t first_in_class(const struct ashlar_manager *m, int32_t pool, int32_t class,
                               uint8_t growable, int32_t place)
 {
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_streams_open(m);
   /*@ loop invariant place: \at(place, Pre) <= place <= m->stream_count;
       loop invariant passed: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==> m->growable[j] == growable ==>
         m->home[j] / ASHLAR_STREAMS == pool * ASHLAR_CLASSES + class ==>

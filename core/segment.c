@@ -54,6 +54,7 @@ static void count_out(struct ashlar_manager *m, int32_t home, uint64_t size)
 int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t home,
                               uint8_t growable)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_block_create(m, addr, size, home, ashlar_segment_age(m), growable);
   m->segments_created++;
   m->stream_segments[ashlar_home_stream(home)]++;
@@ -66,6 +67,7 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
 
 void ashlar_segment_leave(struct ashlar_manager *m, int32_t slot, int32_t request)
 {
+  //@ ghost ashlar_blocks_open(m);
   ashlar_block_take(m, slot);
   ashlar_block_pass(m, slot, ASHLAR_HELD);
   m->hold[slot] = ASHLAR_HOLD_LEAVING;
@@ -75,6 +77,7 @@ void ashlar_segment_leave(struct ashlar_manager *m, int32_t slot, int32_t reques
 
 void ashlar_segment_stay(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   ashlar_block_pass(m, slot, ASHLAR_TAKEN);
   ashlar_block_put(m, slot);
   m->entered[slot] = m->pool_searches[ashlar_home_pool_class(m->home[slot])];
@@ -94,6 +97,7 @@ static uint64_t one_less(uint64_t count)
 
 void ashlar_segment_end(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_blocks_open(m);
   int32_t stream = ashlar_home_stream(m->home[slot]);
   int32_t pool = ashlar_home_pool(m->home[slot]);
   ashlar_block_pass(m, slot, ASHLAR_TAKEN);

@@ -2,6 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/size_policy.h"
 
+/* What the proofs of this file use. */
+/*@
+  lemma pow2_plus_9: \forall integer j; 0 <= j ==> pow2(j + 9) == 512 * pow2(j);
+  lemma pow2_21: pow2(21) == 2097152;
+  lemma multiple_quotient: \forall integer n, q; 0 < q ==> multiple((n / q) * q, q);
+*/
+
 uint32_t ashlar_division_row(uint64_t bytes)
 {
   uint32_t row = 0;

@@ -95,9 +95,9 @@ enum ashlar_status ashlar_capture_end(struct ashlar_manager *m, int32_t stream)
   return ASHLAR_OK;
 }
 
-struct ashlar_event ashlar_event_next(struct ashlar_manager *m)
+struct ashlar_submission ashlar_event_next(struct ashlar_manager *m)
 {
-  struct ashlar_event event;
+  struct ashlar_submission event;
   int32_t place = 0;
   event.stream = -1;
   event.number = 0;

@@ -2,6 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/stream_use.h"
 
+/*@ ghost
+  void ashlar_uses_open(const struct ashlar_manager *m) { ; }
+
+  void ashlar_uses_close(const struct ashlar_manager *m) { ; }
+*/
+
 int32_t ashlar_use_find(const struct ashlar_manager *m, int32_t slot, int32_t stream)
 {
   int32_t use = m->first_use[slot] - 1;
@@ -19,12 +25,14 @@ int32_t ashlar_use_find(const struct ashlar_manager *m, int32_t slot, int32_t st
 
 int ashlar_use_room(const struct ashlar_manager *m, int32_t count)
 {
+  //@ ghost ashlar_uses_open(m);
   return m->use_spare_count >= count - (ASHLAR_USES - m->use_top) &&
          m->use_serials <= UINT64_MAX - (count == 1 ? 1U : 2U);
 }
 
 int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, uint8_t captured)
 {
+  //@ ghost ashlar_uses_open(m);
   int32_t use;
   int32_t more = m->first_use[slot] - 1;
   //@ ghost int32_t before = m->use_top;
@@ -59,6 +67,7 @@ int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, u
     @/
     while (g < before) g++;
   */
+  //@ ghost ashlar_uses_close(m);
   return use;
 }
 
@@ -113,15 +122,18 @@ static void forget(struct ashlar_manager *m, int32_t use)
     @/
     while (g < m->use_top) g++;
   */
+  //@ ghost ashlar_uses_close(m);
 }
 
 void ashlar_use_drop(struct ashlar_manager *m, int32_t use)
 {
+  //@ ghost ashlar_uses_open(m);
   forget(m, use);
 }
 
 uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use)
 {
+  //@ ghost ashlar_uses_open(m);
   int32_t stream = m->use_stream[use];
   int32_t last = m->queue_tail[stream] - 1;
   /*@ assert tail: 0 <= last ==> last != use && 0 <= m->use_block[last] && m->use_stream[last] == stream; */
@@ -164,11 +176,13 @@ uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use)
     @/
     while (g < m->use_top) g++;
   */
+  //@ ghost ashlar_uses_close(m);
   return m->submitted[stream];
 }
 
 void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
 {
+  //@ ghost ashlar_uses_open(m);
   int32_t use = m->first_use[slot] - 1;
   /*@ loop invariant use: -1 <= use < m->use_top && (0 <= use ==> m->use_block[use] == slot);
       loop invariant done: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
@@ -178,7 +192,7 @@ void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
         m->use_number[u] == 0;
       loop invariant others: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot ==>
         m->use_number[u] == \at(m->use_number[u], Pre);
-      USES_INVARIANT(loop invariant)
+      loop invariant uses: USES_STATE;
       loop assigns use, ASSIGNS_QUEUES;
       loop variant use == -1 ? 0 : m->use_serial[use];
   */
@@ -191,6 +205,7 @@ void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
 
 int32_t ashlar_use_pop(struct ashlar_manager *m, int32_t stream)
 {
+  //@ ghost ashlar_uses_open(m);
   int32_t use = m->queue_head[stream] - 1;
   int32_t next;
   int32_t slot;

@@ -10,7 +10,26 @@
 #define ASHLAR_CORE_STREAM_USE_H
 
 #include "core/manager.h"
-#include "spec/stream_use.h"
+#include "spec/groups.h"
+
+/* For the prover only: the state opened into its clauses, and closed again. Comments to the compiler. */
+/*@ ghost
+  /@ requires \valid(m);
+     requires uses: USES_STATE;
+     terminates \true; exits \false;
+     assigns \nothing;
+     USES_CLAUSES(ensures)
+  @/
+  void ashlar_uses_open(const struct ashlar_manager *m);
+
+  /@ requires \valid(m);
+     USES_CLAUSES(requires)
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures uses: USES_STATE;
+  @/
+  void ashlar_uses_close(const struct ashlar_manager *m);
+*/
 
 /* The record of the block's use on the stream, -1: none. Linear in the uses of the block. */
 /*@ requires \valid(m); REQUIRES_USES

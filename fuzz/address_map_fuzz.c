@@ -77,7 +77,7 @@ static void change(struct run *run, struct fuzz_input *in)
     FUZZ_SAY("remove slot %" PRIu32, slot);
     run->mapped[slot] = false;
     ashlar_map_remove(run->m, (int32_t)slot);
-    run->m->state[slot] = ASHLAR_FREE;
+    FUZZ_CHECK(run->m->in_map[slot] == 0, "slot %" PRIu32 " is still marked", slot);
     fuzz_operations++;
     return;
   }
@@ -90,8 +90,8 @@ static void change(struct run *run, struct fuzz_input *in)
   run->mapped[slot] = true;
   run->addr[slot] = addr;
   run->m->addr[slot] = addr;
-  run->m->state[slot] = ASHLAR_ALLOCATED;
   ashlar_map_insert(run->m, (int32_t)slot);
+  FUZZ_CHECK(run->m->in_map[slot] == 1, "slot %" PRIu32 " is not marked", slot);
   fuzz_operations++;
 }
 

@@ -5,10 +5,7 @@
 #include "core/check.h"
 #define HAS_CHECK
 #endif
-#if __has_include("core/checkpoint.h")
 #include "core/checkpoint.h"
-#define HAS_CHECKPOINT
-#endif
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -17,14 +14,14 @@
 
 #include "fuzz/lockstep_subject.h"
 
-enum { USES = 4096, REASON = 128 };
+enum { REASON = 128 };
 
 static struct ashlar_manager manager;
-#ifdef HAS_CHECKPOINT
-static struct ashlar_saved saved_blocks[SUBJECT_CHECKPOINTS][ASHLAR_SLOTS];
-static int32_t saved_uses[SUBJECT_CHECKPOINTS][USES];
-static struct ashlar_checkpoint saved[SUBJECT_CHECKPOINTS];
-#endif
+static struct {
+  int32_t pool;
+  int32_t count;
+  struct ashlar_saved block[ASHLAR_SLOTS];
+} saved[SUBJECT_CHECKPOINTS];
 
 /* --- terms --- */
 
@@ -201,7 +198,7 @@ enum model_status subject_record_use(int32_t slot, uint32_t generation, int32_t 
 
 struct model_event subject_event_next(void)
 {
-  const struct ashlar_event event = ashlar_event_next(&manager);
+  const struct ashlar_submission event = ashlar_event_next(&manager);
   return (struct model_event){event.stream, event.number};
 }
 
@@ -335,87 +332,54 @@ int32_t subject_find(uint64_t address)
 
 /* --- checkpoints --- */
 
-#ifdef HAS_CHECKPOINT
-
 enum model_status subject_checkpoint_save(int32_t number, int32_t pool, struct model_caller caller)
 {
-  saved[number].block = saved_blocks[number];
-  saved[number].use = saved_uses[number];
-  saved[number].block_room = ASHLAR_SLOTS;
-  saved[number].use_room = USES;
-  return status_of(ashlar_checkpoint_save(&manager, pool, caller_of(caller), &saved[number]));
+  const struct ashlar_recorded recorded =
+      ashlar_checkpoint_save(&manager, pool, caller_of(caller), saved[number].block, ASHLAR_SLOTS);
+  if (recorded.status == ASHLAR_OK) {
+    saved[number].pool = pool;
+    saved[number].count = recorded.count;
+  }
+  return status_of(recorded.status);
 }
 
 struct model_restored subject_checkpoint_restore(int32_t number, struct model_caller caller)
 {
-  const struct ashlar_restored restored =
-      ashlar_checkpoint_restore(&manager, caller_of(caller), &saved[number]);
+  const struct ashlar_restored restored = ashlar_checkpoint_restore(
+      &manager, saved[number].pool, caller_of(caller), saved[number].block, saved[number].count);
   return (struct model_restored){status_of(restored.status), restored.freed, restored.created};
 }
 
-/* The uses of a block, each once, are those that the model has. */
-static bool same_uses(const struct model_saved *expected, const int32_t *use, int32_t count)
+static bool is_same_saved(const struct ashlar_saved *a, const struct model_saved *b)
 {
-  int32_t streams = 0;
-  bool same = true;
+  const int32_t class = b->segment.small ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
+  bool same =
+      a->address == b->address && a->size == b->size && (a->allocated != 0) == b->allocated &&
+      a->home == (b->segment.pool * ASHLAR_CLASSES + class) * ASHLAR_STREAMS + b->segment.stream;
   for (int32_t stream = 0; stream < MODEL_STREAMS; stream++) {
-    streams += expected->use[stream] ? 1 : 0;
+    same = same && (a->use[stream / 64] >> (stream % 64) & 1) == (b->use[stream] ? 1 : 0);
   }
-  for (int32_t i = 0; i < count; i++) {
-    same = same && 0 <= use[i] && use[i] < MODEL_STREAMS && expected->use[use[i]];
-    for (int32_t j = 0; j < i; j++) {
-      same = same && use[i] != use[j];
-    }
-  }
-  return same && streams == count;
+  return same;
 }
 
+/* The core's record goes segment by segment, the model's by address. */
 const char *subject_checkpoint_differs(int32_t number, const struct model_checkpoint *expected)
 {
-  const struct ashlar_checkpoint *own = &saved[number];
-  int32_t uses = 0;
-  if (own->pool != expected->pool || own->blocks != expected->blocks) {
+  if (saved[number].pool != expected->pool || saved[number].count != expected->blocks) {
     return "the pool, or the number of blocks";
   }
-  for (int32_t i = 0; i < own->blocks; i++) {
-    const struct ashlar_saved *a = &own->block[i];
-    const struct model_saved *b = &expected->block[i];
-    const int32_t class = b->segment.small ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
-    if (a->address != b->address || a->size != b->size || (a->allocated != 0) != b->allocated ||
-        (a->growable != 0) != b->segment.growable ||
-        a->home !=
-            (b->segment.pool * ASHLAR_CLASSES + class) * ASHLAR_STREAMS + b->segment.stream) {
+  for (int32_t i = 0; i < expected->blocks; i++) {
+    int32_t k = 0;
+    while (k < saved[number].count &&
+           saved[number].block[k].address != expected->block[i].address) {
+      k++;
+    }
+    if (k == saved[number].count || !is_same_saved(&saved[number].block[k], &expected->block[i])) {
       return "a block";
     }
-    if (a->uses < 0 || a->uses > own->uses - uses || !same_uses(b, own->use + uses, a->uses)) {
-      return "the uses of a block";
-    }
-    uses += a->uses;
   }
-  return uses == own->uses ? NULL : "the number of uses";
-}
-
-#else
-enum model_status subject_checkpoint_save(int32_t number, int32_t pool, struct model_caller caller)
-{
-  (void)number;
-  (void)pool;
-  (void)caller;
-  return MODEL_STATUSES;
-}
-struct model_restored subject_checkpoint_restore(int32_t number, struct model_caller caller)
-{
-  (void)number;
-  (void)caller;
-  return (struct model_restored){MODEL_STATUSES, 0, 0};
-}
-const char *subject_checkpoint_differs(int32_t number, const struct model_checkpoint *expected)
-{
-  (void)number;
-  (void)expected;
   return NULL;
 }
-#endif
 
 /* --- looking --- */
 

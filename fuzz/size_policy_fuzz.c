@@ -68,7 +68,7 @@ static FUZZ_ORACLE bool expected_serves(uint64_t want, uint64_t size, uint64_t l
 static FUZZ_ORACLE bool expected_split(int32_t pool, uint64_t size, uint64_t want, uint64_t limit)
 {
   return pool == ASHLAR_CLASS_SMALL ? (wide)want + GRANULE <= size
-                                   : want < limit && (wide)want + MEBIBYTE < size;
+                                    : want < limit && (wide)want + MEBIBYTE < size;
 }
 
 /* --- operations --- */

@@ -238,15 +238,18 @@ def judge(outcome, expected, record, smoke):
 
 def prove(options, env):
     """The positive run: one line for each function, then the judgement."""
+    recorded = read_record(options.goals, options.module)
     functions = [options.only] if options.only else options.function
     started = time.time()
     outcome = run_frama_c(options, ".", env, [options.only] if options.only else [])
+    if not functions:
+        functions = sorted(set(outcome.functions if options.record else recorded) - {LEMMAS})
     for name, (valid, goals) in sorted(outcome.functions.items()):
         mark = "proved" if valid == goals else "NOT PROVED"
         print(f"{mark}: {options.module} {name} {valid}/{goals} goals, {options.slots} slots")
     if options.smoke:
         print(f"smoke tests: {options.module} {outcome.smoke} run, {len(outcome.doomed)} failed")
-    record = None if options.record else read_record(options.goals, options.module)
+    record = None if options.record else recorded
     if options.only and record is not None:
         record = {name: goals for name, goals in record.items() if name == options.only}
     reasons = judge(outcome, functions, record, options.smoke)
@@ -294,7 +297,7 @@ def parse(arguments):
     parser.add_argument("--module", required=True, help="name of the module in the record")
     parser.add_argument("--src", action="append", default=[], help="C file to prove, seen from the root")
     parser.add_argument("--hdr", action="append", default=[], help="file that a C file includes")
-    parser.add_argument("--function", action="append", default=[], help="function that must have goals")
+    parser.add_argument("--function", action="append", default=[], help="function that must have goals; default: the recorded ones")
     parser.add_argument("--slots", type=int, required=True, help="slot capacity")
     parser.add_argument("--timeout", type=int, default=30, help="seconds for each prover and goal")
     parser.add_argument("--smoke", action="store_true", help="look for contradictory hypotheses too")
@@ -308,8 +311,8 @@ def parse(arguments):
     parser.add_argument("--new", help="negative run: the text in its place")
     parser.add_argument("--expect", action="append", default=[], help="negative run: part of a goal's name")
     options = parser.parse_args(arguments)
-    if not options.src or not options.function:
-        parser.error("at least one --src and one --function are needed")
+    if not options.src or (options.file and not options.function):
+        parser.error("at least one --src is needed, and one --function for a negative run")
     if options.file and not (options.old and options.new is not None and options.expect):
         parser.error("--file goes with --old, --new and --expect")
     if options.only and options.record:

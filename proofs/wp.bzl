@@ -5,8 +5,8 @@ Both run proofs/run_wp.py, which says what counts as proved. Prove with `./ashla
 
 load("//tools/bazel:slots.bzl", "SlotsInfo")
 
-# Every module is proved at the built capacity and again at this one, so that nobody depends on
-# how large the arrays are.
+# Every module is proved at the built capacity and, in a campaign, again at this one, so that nobody
+# depends on how large the arrays are.
 SMALL_SLOTS = 64
 
 def _quote(text):
@@ -19,7 +19,8 @@ def _wp_impl(ctx):
     words += ["--timeout", str(ctx.attr.prover_timeout)]
     for source in ctx.files.srcs:
         words += ["--src", source.short_path]
-    for header in ctx.files.hdrs:
+    headers = ctx.attr.lib[CcInfo].compilation_context.headers.to_list()
+    for header in headers:
         words += ["--hdr", header.short_path]
     for function in ctx.attr.functions:
         words += ["--function", function]
@@ -37,16 +38,16 @@ def _wp_impl(ctx):
         content = "#!/bin/sh\nexec python3 %s \"$@\"\n" % " ".join([_quote(word) for word in words]),
         is_executable = True,
     )
-    inputs = ctx.files.srcs + ctx.files.hdrs + [ctx.file._runner, ctx.file._goals, ctx.file._tools]
+    inputs = ctx.files.srcs + headers + [ctx.file._runner, ctx.file._goals, ctx.file._tools]
     return [DefaultInfo(executable = script, runfiles = ctx.runfiles(files = inputs))]
 
 _wp_test = rule(
     implementation = _wp_impl,
     attrs = {
         "srcs": attr.label_list(allow_files = [".c"], mandatory = True),
-        "hdrs": attr.label_list(allow_files = True),
+        "lib": attr.label(mandatory = True, providers = [CcInfo]),
         "module": attr.string(mandatory = True),
-        "functions": attr.string_list(mandatory = True),
+        "functions": attr.string_list(),
         "slots": attr.int(),
         "smoke": attr.bool(),
         "prover_timeout": attr.int(default = 30),
@@ -63,44 +64,44 @@ _wp_test = rule(
     test = True,
 )
 
-def wp_test(name, srcs, hdrs, functions, prover_timeout = 60, options = [], timeout = "long"):
-    """Proves every function of srcs, and the lemmas that they see.
+def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, options = [], timeout = "long"):
+    """Proves every function of srcs, and the lemmas that they see: as many goals as proofs/goals.txt records for each.
 
-    Makes two tests: `name` at the built capacity with smoke tests, and `name`_small at SMALL_SLOTS.
+    Makes three tests: `name` at the built capacity; `name`_deep, the same with smoke tests; and `name`_small at
+    SMALL_SLOTS. The latter two run by name, in the campaign of the proofs, and with all tests only where `deep` is set.
 
     Args:
       name: the module, as in proofs/goals.txt.
       srcs: C files to prove.
-      hdrs: every project header that they include, directly or not, or filegroups of headers.
-      functions: every function that has a body in srcs; a missing or a further one fails the test.
+      lib: the library that they belong to; its headers are all that they include.
+      deep: whether all three run with all tests.
       prover_timeout: seconds for each prover and goal.
       options: further frama-c options.
       timeout: Bazel's timeout of the test.
     """
-    for suffix, slots in [("", 0), ("_small", SMALL_SLOTS)]:
+    for suffix, slots, smoke in [("", 0, False), ("_deep", 0, True), ("_small", SMALL_SLOTS, False)]:
         _wp_test(
             name = name + suffix,
             srcs = srcs,
-            hdrs = hdrs,
+            lib = lib,
             module = name,
-            functions = functions,
             slots = slots,
-            smoke = not slots,
+            smoke = smoke,
             prover_timeout = prover_timeout,
             options = options,
             timeout = timeout,
-            tags = ["cpu:2", "wp"],
+            tags = ["cpu:2", "wp"] + (["manual"] if suffix and not deep else []),
         )
 
-def wp_negative_test(name, srcs, hdrs, functions, file, old, new, expect, prover_timeout = 5, timeout = "moderate"):
+def wp_negative_test(name, srcs, lib, functions, file, old, new, expect, prover_timeout = 5, timeout = "moderate"):
     """Passes if `functions` are proved as they stand and not once a fault is seeded.
 
     Args:
       name: what is wrong, for example "free_index_skips_ties".
       srcs: C files to prove.
-      hdrs: the headers that they include.
+      lib: the library that they belong to.
       functions: the functions to prove, before and after.
-      file: the file that gets the fault, a body or a contract; one of srcs or hdrs.
+      file: the file that gets the fault, a body or a contract; one of srcs or of the headers of lib.
       old: text that occurs exactly once in the file.
       new: the text in its place.
       expect: parts of goal names, for example "fi_best_ensures_best"; each must match a goal that
@@ -111,7 +112,7 @@ def wp_negative_test(name, srcs, hdrs, functions, file, old, new, expect, prover
     _wp_test(
         name = name,
         srcs = srcs,
-        hdrs = hdrs,
+        lib = lib,
         module = name,
         functions = functions,
         slots = SMALL_SLOTS,

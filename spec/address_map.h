@@ -52,13 +52,13 @@
     (\forall integer i; 0 <= i < ASHLAR_SLOTS ==> chain[i] == 0);
 */
 // clang-format off
-#define MAP_INVARIANT(K) K map: map_in_range(m->top, m->bucket, m->chain); \
+#define MAP_CLAUSES(K) K map: map_in_range(m->top, m->bucket, m->chain); \
   K map_heads: map_heads(m->top, m->in_map, m->bucket, m->addr); \
   K map_chains: map_chains(m->top, m->in_map, m->chain, m->addr); \
   K map_first: map_first(m->top, m->in_map, m->bucket, m->addr); \
   K map_next: map_next(m->top, m->in_map, m->chain, m->addr);
-#define REQUIRES_MAP MAP_INVARIANT(requires)
-#define ENSURES_MAP MAP_INVARIANT(ensures)
+#define REQUIRES_MAP requires map: MAP_STATE;
+#define ENSURES_MAP ensures map: MAP_STATE;
 #define ASSIGNS_MAP m->bucket[0 .. ASHLAR_BUCKETS - 1], m->chain[0 .. ASHLAR_SLOTS - 1]
 // clang-format on
 #endif

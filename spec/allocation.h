@@ -14,7 +14,7 @@
       splits_off(home / ASHLAR_STREAMS % ASHLAR_CLASSES, whole, size, m.config.max_split_size));
 */
 // clang-format off
-#define STATE_INVARIANT(K) BLOCK_TABLE_INVARIANT(K) MAP_INVARIANT(K) \
+#define STATE_INVARIANT(K) K blocks: BLOCKS_STATE; K map: MAP_STATE; \
   K REQ_FREE_found_mapped: map_allocated(m->top, m->in_map, m->state);
 #define REQUIRES_STATE STATE_INVARIANT(requires)
 #define ENSURES_STATE STATE_INVARIANT(ensures)

@@ -153,7 +153,7 @@
 */
 
 // clang-format off
-#define BLOCK_TABLE_INVARIANT(K) \
+#define BLOCK_CLAUSES(K) \
   INDEX_INVARIANT(K) \
   K states: states_valid(m->top, m->state); \
   K range: blocks_in_range(m->top, m->state, m->size, m->addr, m->home); \
@@ -172,8 +172,8 @@
   K REQ_ACCOUNT_bytes: bytes_counted(m->bytes, m->state, m->size, m->top); \
   K REQ_ACCOUNT_total: bytes_bounded(m->bytes); \
   K REQ_ACCOUNT_spares: spares_counted(m->spare_count, m->state, m->top);
-#define REQUIRES_BLOCKS BLOCK_TABLE_INVARIANT(requires)
-#define ENSURES_BLOCKS BLOCK_TABLE_INVARIANT(ensures)
+#define REQUIRES_BLOCKS requires blocks: BLOCKS_STATE;
+#define ENSURES_BLOCKS ensures blocks: BLOCKS_STATE;
 
 /* What an operation keeps, where it was so before: the streams of blocks are listed, the ages of free blocks are valid. */
 #define ENSURES_LISTED \

@@ -40,7 +40,7 @@
     \forall integer u; 0 <= u < use_top ==> use_block[u] == slot ==> use_number[u] == 0;
 */
 // clang-format off
-#define USED_INVARIANT(K) STATE_INVARIANT(K) USES_INVARIANT(K) \
+#define USED_INVARIANT(K) STATE_INVARIANT(K) K uses: USES_STATE; \
   K REQ_STREAM_pending_had: uses_had(m->top, m->use_top, m->use_block, m->state); \
   K REQ_STREAM_defer_first: deferral_first(m->use_top, m->use_block, m->use_more, m->use_stream, m->state); \
   K REQ_STREAM_defer_waits: deferred_waits(m->use_top, m->use_block, m->use_number, m->use_stream); \

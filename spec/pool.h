@@ -71,7 +71,7 @@
     (\forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> same_pool(a, b, p));
 */
 // clang-format off
-#define POOLS_INVARIANT(K) \
+#define POOL_CLAUSES(K) \
   K pools: pools_in_range(m->pool_top, m->pool_state, m->pool_segments); \
   K REQ_POOL_count_users: pools_counted(m->pool_state, m->pool_uses); \
   K REQ_POOL_freeable_ended: pools_ended(m->pool_state, m->pool_segments, m->pool_use_on_oom, m->scope_serial); \
@@ -80,8 +80,8 @@
   K pool_order: pools_distinct(m->pool_state, m->pool_serial); \
   K scope_serials: scopes_opened(m->scope_serial, m->scope_serials); \
   K scope_order: scopes_distinct(m->scope_serial);
-#define REQUIRES_POOLS POOLS_INVARIANT(requires)
-#define ENSURES_POOLS POOLS_INVARIANT(ensures)
+#define REQUIRES_POOLS requires pools: POOLS_STATE;
+#define ENSURES_POOLS ensures pools: POOLS_STATE;
 #define ENSURES_POOL_FRAME ensures REQ_FRAME_pools: \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> p != pool ==> same_pool(\old(*m), *m, p);
 #define ENSURES_POOL_ATOMIC ensures REQ_ATOMIC_pools: \result != ASHLAR_OK ==> same_pools(\old(*m), *m);
 // clang-format on

@@ -20,9 +20,5 @@
   // the rest behind `want` bytes of a block of `size` bytes becomes a block of its own
   predicate splits_off(integer pool, integer size, integer want, integer limit) =
     pool == 0 ? size - want >= 512 : want < limit && size - want > 1048576;
-
-  lemma pow2_plus_9: \forall integer j; 0 <= j ==> pow2(j + 9) == 512 * pow2(j);
-  lemma pow2_21: pow2(21) == 2097152;
-  lemma multiple_quotient: \forall integer n, q; 0 < q ==> multiple((n / q) * q, q);
 */
 #endif

@@ -31,12 +31,12 @@
   predicate is_stream(struct ashlar_manager m, integer s) = 0 <= s < m.stream_count && m.stream_gone[s] == 0;
 */
 // clang-format off
-#define STREAMS_INVARIANT(K) \
+#define STREAM_CLAUSES(K) \
   K streams: streams_in_range(m->stream_count, m->stream_order, m->stream_rank); \
   K stream_order: streams_sorted(m->stream_count, m->stream_key, m->stream_order); \
   K REQ_STREAM_registered_once: streams_distinct(m->stream_count, m->stream_key, m->stream_gone);
-#define REQUIRES_STREAMS STREAMS_INVARIANT(requires)
-#define ENSURES_STREAMS STREAMS_INVARIANT(ensures)
+#define REQUIRES_STREAMS requires streams: STREAMS_STATE;
+#define ENSURES_STREAMS ensures streams: STREAMS_STATE;
 #define ASSIGNS_STREAMS m->stream_count, m->stream_key[0 .. ASHLAR_STREAMS - 1], \
   m->stream_order[0 .. ASHLAR_STREAMS - 1], m->stream_rank[0 .. ASHLAR_STREAMS - 1], \
   m->stream_gone[0 .. ASHLAR_STREAMS - 1], m->stream_captured[0 .. ASHLAR_STREAMS - 1]

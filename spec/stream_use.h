@@ -157,10 +157,10 @@
   K numbers: numbers_distinct(m->use_top, m->use_block, m->use_number, m->use_stream); \
   K clocks: clocks_valid(m->completed, m->submitted, m->use_top, m->use_block, m->use_number, m->use_stream); \
   K bounded: clocks_bounded(m->submitted, m->use_submissions);
-#define USES_INVARIANT(K) USES_LINKS(K) \
+#define USES_CLAUSES(K) USES_LINKS(K) \
   K clocked: uses_clocked(m->use_block, m->use_number, m->use_top, m->use_submissions, m->use_serials);
-#define REQUIRES_USES USES_INVARIANT(requires)
-#define ENSURES_USES USES_INVARIANT(ensures)
+#define REQUIRES_USES requires uses: USES_STATE;
+#define ENSURES_USES ensures uses: USES_STATE;
 #define ENSURES_OTHERS_FIRST(SLOT) ensures others_first: \
   \forall integer i; 0 <= i < ASHLAR_SLOTS ==> i != SLOT ==> m->first_use[i] == \old(*m).first_use[i];
 #define EVERY_USE(field) m->field[0 .. ASHLAR_USES - 1]

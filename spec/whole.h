@@ -16,6 +16,7 @@
 #include "spec/reclaim.h"
 #include "spec/segment.h"
 #include "spec/stream_table.h"
+#include "spec/groups.h"
 #include "spec/stream_use.h"
 /*@
   predicate whole(integer free_count, integer top, int32_t order[ASHLAR_SLOTS], int32_t place[ASHLAR_SLOTS],
@@ -33,68 +34,17 @@
     integer pool_serials, integer scope_serials, integer stream_count, int32_t stream_order[256],
     int32_t stream_rank[256], uint64_t stream_key[256], uint8_t stream_gone[256], integer segments_created,
     uint64_t stream_segments[256], uint64_t entered[ASHLAR_SLOTS], uint64_t pool_searches[130]) =
-    index_bijective(free_count, top, order, place) &&
-    index_sorted(free_count, order, list, size, age, addr) &&
-    states_valid(top, state) &&
-    blocks_in_range(top, state, size, addr, home) &&
-    blocks_aligned(top, state, addr, size, base) &&
-    blocks_listed(top, state, list, home) &&
-    blocks_disjoint(top, state, addr, size) &&
-    links_next(top, state, next, prev) &&
-    links_prev(top, state, prev, next) &&
-    blocks_tile(top, state, next, addr, size, home, age, base, growable) &&
-    blocks_based(top, state, base, addr, prev) &&
-    unmapped_growable(top, state, growable) &&
-    blocks_coalesced(top, next, state) &&
-    index_is_free(top, place, free_count, state) &&
-    spares_unused(spare_count, top, spare, state, next) &&
-    unused_spare(top, state, next, spare_count, spare) &&
-    bytes_counted(bytes, state, size, top) &&
-    bytes_bounded(bytes) &&
-    spares_counted(spare_count, state, top) &&
-    map_in_range(top, bucket, chain) &&
-    map_heads(top, in_map, bucket, addr) &&
-    map_chains(top, in_map, chain, addr) &&
-    map_first(top, in_map, bucket, addr) &&
-    map_next(top, in_map, chain, addr) &&
+    blocks_state(free_count, top, order, place, list, size, age, addr, state, home, base, next, prev, growable, spare_count, spare, bytes) &&
+    map_state(top, bucket, chain, in_map, addr) &&
     map_allocated(top, in_map, state) &&
-    uses_in_range(use_spare_count, use_top, use_block, use_stream, use_serial, use_serials) &&
-    uses_spare(use_spare_count, use_spare, use_top, use_block, use_next) &&
-    uses_counted(use_spare_count, use_block, use_top) &&
-    uses_unique(use_top, use_block, use_stream) &&
-    serials_distinct(use_top, use_block, use_serial) &&
-    chain_more(use_top, use_block, use_more, use_serial, use_less) &&
-    chain_less(use_top, use_block, use_less, first_use, use_serial, use_more) &&
-    chain_starts(first_use, use_top, use_block, use_less) &&
-    chain_first(use_top, use_block, first_use, use_serial) &&
-    chain_dense(use_top, use_block, use_serial, use_more) &&
-    queue_next(use_top, use_block, use_number, use_next, use_stream) &&
-    queue_ends(queue_head, use_top, queue_tail) &&
-    queue_heads(use_top, queue_head, use_block, use_stream, use_number) &&
-    queue_tails(use_top, queue_tail, use_block, use_stream, use_number, use_next) &&
-    queue_first(use_top, use_block, use_number, queue_head, use_stream) &&
-    queue_last(use_top, use_block, use_number, queue_tail, use_stream) &&
-    queue_dense(use_top, use_block, use_number, use_stream, use_next) &&
-    numbers_distinct(use_top, use_block, use_number, use_stream) &&
-    clocks_valid(completed, submitted, use_top, use_block, use_number, use_stream) &&
-    clocks_bounded(submitted, use_submissions) &&
-    uses_clocked(use_block, use_number, use_top, use_submissions, use_serials) &&
+    uses_state(use_spare_count, use_top, use_block, use_stream, use_serial, use_serials, use_spare, use_next, use_more, use_less, first_use, use_number, queue_head, queue_tail, completed, submitted, use_submissions) &&
     uses_had(top, use_top, use_block, state) &&
     deferral_first(use_top, use_block, use_more, use_stream, state) &&
     deferred_waits(use_top, use_block, use_number, use_stream) &&
     submitted_pending(use_top, use_block, use_number, state) &&
     pending_used(top, state, first_use, -1) &&
-    pools_in_range(pool_top, pool_state, pool_segments) &&
-    pools_counted(pool_state, pool_uses) &&
-    pools_ended(pool_state, pool_segments, pool_use_on_oom, scope_serial) &&
-    pools_whole(pool_state, pool_no_split) &&
-    pools_created(pool_state, pool_serial, pool_serials) &&
-    pools_distinct(pool_state, pool_serial) &&
-    scopes_opened(scope_serial, scope_serials) &&
-    scopes_distinct(scope_serial) &&
-    streams_in_range(stream_count, stream_order, stream_rank) &&
-    streams_sorted(stream_count, stream_key, stream_order) &&
-    streams_distinct(stream_count, stream_key, stream_gone) &&
+    pools_state(pool_top, pool_state, pool_segments, pool_uses, pool_use_on_oom, scope_serial, pool_no_split, pool_serial, pool_serials, scope_serials) &&
+    streams_state(stream_count, stream_order, stream_rank, stream_key, stream_gone) &&
     segments_counted(segments_created, stream_segments, pool_segments) &&
     homes_listed(top, state, home, stream_count) &&
     ages_valid(top, state, home, entered, pool_searches) &&
@@ -111,7 +61,7 @@
   m->pool_searches)
 #define REQUIRES_WHOLE requires whole: WHOLE_STATE; requires settings: page_allowed(m->config.large_segment_size);
 #define ENSURES_WHOLE ensures whole: WHOLE_STATE;
-#define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) POOLS_INVARIANT(K) STREAMS_INVARIANT(K) \
+#define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) K pools: POOLS_STATE; K streams: STREAMS_STATE; \
   K counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments); \
   K homes: homes_listed(m->top, m->state, m->home, m->stream_count); \
   K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches); \

@@ -43,17 +43,19 @@ static void check_map(const struct ashlar_manager *m)
   }
 }
 
-/* The state tells the check which slots are mapped. */
+/* The state tells the check, and the scan, which slots are mapped. */
 static void map(struct ashlar_manager *m, int32_t slot, uint64_t addr)
 {
   m->addr[slot] = addr;
   m->state[slot] = ASHLAR_ALLOCATED;
   ashlar_map_insert(m, slot);
+  assert_int_equal(m->in_map[slot], 1);
 }
 
 static void unmap(struct ashlar_manager *m, int32_t slot)
 {
   ashlar_map_remove(m, slot);
+  assert_int_equal(m->in_map[slot], 0);
   m->state[slot] = ASHLAR_FREE;
 }
 

@@ -446,13 +446,13 @@ static void leaves_more_streams_than_fit_open(void **state)
   struct ashlar_snapshot snapshot;
   (void)state;
   begin_snapshot(&snapshot);
-  for (uint64_t i = 0; i <= ASHLAR_STREAMS; i++) {
+  for (uint64_t i = 0; i <= ASHLAR_STREAM_DEFERRED; i++) {
     add_segment_and_alloc(&snapshot, LARGE_A + i * 20 * MIB, 20 * MIB, 9 * MIB, i);
     list_segment(&snapshot, LARGE_A + i * 20 * MIB, 20 * MIB, i);
     list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
     list_block(&snapshot, 11 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
   }
-  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, ASHLAR_STREAMS, 0, 1, ASHLAR_OPEN_STREAMS);
+  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, ASHLAR_STREAM_DEFERRED, 0, 1, ASHLAR_OPEN_STREAMS);
   ashlar_snapshot_free(&snapshot);
 }
 

@@ -28,7 +28,7 @@ static int32_t slots_left(const struct ashlar_manager *m)
 static void fill(struct fixture *f, int32_t left, uint64_t address)
 {
   while (slots_left(f->m) > left) {
-    if (ashlar_segment_add(f->m, address, 512, ASHLAR_CLASS_SMALL, 1).status != ASHLAR_OK) {
+    if (ashlar_segment_add(f->m, address, 512, 0, ASHLAR_CLASS_SMALL, 1).status != ASHLAR_OK) {
       fail_msg("%d slots are left", (int)slots_left(f->m));
     }
     address += 1024;
@@ -52,7 +52,8 @@ static void slots_run_out(void **state)
   fill(f, 1, SEGMENT);
   remember(f);
   for (int twice = 0; twice < 2; twice++) { /* with the last slot made spare, nothing changes */
-    must_refuse(ashlar_allocate_begin(f->m, 64 * MIB + 512, 1), ASHLAR_ERROR_CAPACITY);
+    must_refuse(ashlar_allocate_begin(f->m, 64 * MIB + 512, 1, ashlar_nobody()),
+                ASHLAR_ERROR_CAPACITY);
     assert_int_equal(ashlar_allocate_at(f->m, rest, inside, 512, 1).status, ASHLAR_ERROR_CAPACITY);
     assert_int_equal(ashlar_allocate_at(f->m, rest, inside, 512, 1).slot, -1);
     must_keep_blocks(f);
@@ -60,16 +61,15 @@ static void slots_run_out(void **state)
 
   fill(f, 0, SEGMENT - 512);
   remember(f);
-  assert_int_equal(ashlar_segment_add(f->m, MIB, 512, 0, 0).status, ASHLAR_ERROR_CAPACITY);
-  assert_int_equal(ashlar_segment_add(f->m, MIB, 512, 0, 0).slot, -1);
+  assert_int_equal(ashlar_segment_add(f->m, MIB, 512, 0, 0, 0).status, ASHLAR_ERROR_CAPACITY);
+  assert_int_equal(ashlar_segment_add(f->m, MIB, 512, 0, 0, 0).slot, -1);
   assert_int_equal(ashlar_resize(f->m, third.slot, 512), ASHLAR_ERROR_CAPACITY);
-  must_refuse(ashlar_allocate_begin(f->m, 512, 0), ASHLAR_ERROR_CAPACITY);
-  must_refuse(ashlar_allocate_begin(f->m, 64 * MIB, 1), ASHLAR_ERROR_CAPACITY);
+  must_refuse(ashlar_allocate_begin(f->m, 512, 0, ashlar_nobody()), ASHLAR_ERROR_CAPACITY);
+  must_refuse(ashlar_allocate_begin(f->m, 64 * MIB, 1, ashlar_nobody()), ASHLAR_ERROR_CAPACITY);
   must_be_unchanged(f);
 
-  /* what needs no slot is served */
-  whole = must_allocate(f, 512, 1).slot;
-  must_free(f, whole);
+  /* what needs no slot is done */
+  whole = ashlar_release_next(f->m, -1);
   assert_int_equal(
       ashlar_allocate_at(f->m, whole, ashlar_block(f->m, whole).address, 512, 1).status, ASHLAR_OK);
   assert_int_equal(ashlar_resize(f->m, fourth.slot, 1024), ASHLAR_OK);
@@ -89,19 +89,19 @@ static void slots_run_out(void **state)
   check_whole(f->m);
 }
 
-/* A request that is in flight has its slots: for the new segment, and for the rest that is split off it.
+/* A request needs four slots; one that has them is served, with a new segment and the rest that is split off it.
    Covers REQ-CAPACITY-slots. */
 static void the_last_slots_serve_a_request(void **state)
 {
   struct fixture *f = *state;
   struct ashlar_step step;
-  fill(f, 2, SEGMENT);
+  fill(f, ASHLAR_REQUEST_SLOTS, SEGMENT);
   step = must_allocate(f, 512, 0);
-  assert_int_equal(slots_left(f->m), 0);
+  assert_int_equal(slots_left(f->m), ASHLAR_REQUEST_SLOTS - 2);
   assert_int_equal(ashlar_block(f->m, ashlar_block(f->m, step.slot).next).state, ASHLAR_FREE);
-  must_refuse(ashlar_allocate_begin(f->m, 512, 0), ASHLAR_ERROR_CAPACITY);
+  must_refuse(ashlar_allocate_begin(f->m, 512, 0, ashlar_nobody()), ASHLAR_ERROR_CAPACITY);
   must_free(f, step.slot);
-  assert_int_equal(slots_left(f->m), 1);
+  assert_int_equal(slots_left(f->m), ASHLAR_REQUEST_SLOTS - 1);
   /* the highest first, which costs the free index nothing */
   for (int32_t slot = ashlar_slot_limit(f->m) - 1; slot >= 0; slot--) {
     const enum ashlar_status expected =
@@ -111,6 +111,27 @@ static void the_last_slots_serve_a_request(void **state)
   assert_int_equal(slots_left(f->m), ASHLAR_SLOTS);
   assert_int_equal(f->m->bytes[ASHLAR_FREE], 0);
   check_whole(f->m);
+}
+
+/* Each request in flight keeps four slots: so many fit the tables, and no more.
+   Covers REQ-CAPACITY-slots, REQ-CAPACITY-others. */
+static void requests_in_flight_share_the_slots(void **state)
+{
+  struct fixture *f = *state;
+  enum { FLYING = 3 };
+  struct ashlar_step flying[FLYING];
+  fill(f, (FLYING + 1) * ASHLAR_REQUEST_SLOTS - 1, SEGMENT);
+  for (int i = 0; i < FLYING; i++) {
+    flying[i] = ashlar_allocate_begin(f->m, 4 * MIB, 0, ashlar_nobody());
+    assert_int_equal(flying[i].kind, ASHLAR_STEP_ALLOCATE);
+  }
+  remember(f);
+  must_refuse(ashlar_allocate_begin(f->m, 512, 1, ashlar_nobody()), ASHLAR_ERROR_CAPACITY);
+  must_keep_blocks(f);
+  for (int i = 0; i < FLYING; i++) {
+    assert_int_equal(ashlar_pretend_finish(f->m, &f->device, flying[i]).kind, ASHLAR_STEP_DONE);
+    check_whole(f->m);
+  }
 }
 
 /* Blocks until no more fit the tables, freed in the reverse order: every slot is there again.
@@ -127,7 +148,7 @@ static void many_blocks_in_use(void **state)
     step = ashlar_pretend_allocate(f->m, &f->device, 512, 0);
   }
   must_refuse(step, ASHLAR_ERROR_CAPACITY);
-  assert_in_range(slots_left(f->m), 0, 1);
+  assert_in_range(slots_left(f->m), ASHLAR_REQUEST_SLOTS - 2, ASHLAR_REQUEST_SLOTS - 1);
   assert_int_equal(count, ASHLAR_SLOTS - slots_left(f->m) - f->m->free_count);
   check_whole(f->m);
   for (int32_t slot = last; slot != -1;) {
@@ -150,12 +171,14 @@ static void generations_wrap(void **state)
   must_free(f, step.slot);
   step = must_allocate(f, 2 * MIB, 0);
   assert_int_equal(step.generation, UINT32_MAX);
-  assert_int_equal(ashlar_free(f->m, step.slot, 0), ASHLAR_ERROR_STALE_HANDLE);
-  assert_int_equal(ashlar_free(f->m, step.slot, UINT32_MAX), ASHLAR_OK);
+  assert_int_equal(ashlar_free(f->m, step.slot, 0, ashlar_nobody()).status,
+                   ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_free(f->m, step.slot, UINT32_MAX, ashlar_nobody()).status, ASHLAR_OK);
   step = must_allocate(f, 2 * MIB, 0);
-  assert_int_equal(step.generation, 0);
-  assert_int_equal(ashlar_free(f->m, step.slot, UINT32_MAX), ASHLAR_ERROR_STALE_HANDLE);
-  assert_int_equal(ashlar_free(f->m, step.slot, 0), ASHLAR_OK);
+  assert_int_equal(step.generation, 1); /* 0 is of slots that no owner gave back */
+  assert_int_equal(ashlar_free(f->m, step.slot, UINT32_MAX, ashlar_nobody()).status,
+                   ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_free(f->m, step.slot, 1, ashlar_nobody()).status, ASHLAR_OK);
   check_whole(f->m);
 }
 
@@ -251,9 +274,13 @@ static void counters_by_hand(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      EACH(slots_run_out),      EACH(the_last_slots_serve_a_request),
-      EACH(many_blocks_in_use), EACH(generations_wrap),
-      EACH(counters_saturate),  EACH(counters_by_hand),
+      EACH(slots_run_out),
+      EACH(the_last_slots_serve_a_request),
+      EACH(requests_in_flight_share_the_slots),
+      EACH(many_blocks_in_use),
+      EACH(generations_wrap),
+      EACH(counters_saturate),
+      EACH(counters_by_hand),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ struct live {
   int32_t slot;
   uint32_t generation;
   int32_t stream;
-  int32_t pool;
+  int32_t class;
 };
 
 /* What must have happened in the end, or the runs were too tame. */
@@ -115,7 +115,7 @@ static void check_live(const struct run *r, const struct live *block)
   const struct ashlar_block_view view = ashlar_block(r->f->m, block->slot);
   if (view.state != ASHLAR_ALLOCATED || view.address != block->address ||
       view.size != block->size || view.requested != block->requested ||
-      view.stream != block->stream || view.pool != block->pool ||
+      view.stream != block->stream || view.class != block->class ||
       view.generation != block->generation || ashlar_find(r->f->m, block->address) != block->slot) {
     fail_msg("the block in slot %d is not what it was", (int)block->slot);
   }
@@ -138,7 +138,7 @@ static void enter(struct run *r, int32_t slot, uint64_t requested)
   const struct ashlar_block_view view = ashlar_block(r->f->m, slot);
   assert_int_equal(view.state, ASHLAR_ALLOCATED);
   r->live[r->live_count] = (struct live){view.address,    view.size,   requested, slot,
-                                         view.generation, view.stream, view.pool};
+                                         view.generation, view.stream, view.class};
   r->live_count++;
 }
 
@@ -176,7 +176,7 @@ static void served(struct run *r, const struct model_request *request, struct as
   assert_int_equal(step.bytes, model_given(m, request, room));
   assert_int_equal(step.generation, ashlar_block(m, step.slot).generation);
   assert_int_equal(ashlar_block(m, step.slot).stream, request->stream);
-  assert_int_equal(ashlar_block(m, step.slot).pool, request->pool);
+  assert_int_equal(ashlar_block(m, step.slot).class, request->class);
   enter(r, step.slot, bytes);
 }
 
@@ -193,7 +193,8 @@ static void must_match(struct ashlar_step step, struct model_step expected)
 /* Reports an address that cannot be one; the segment goes back to the device, and the request is over. */
 static void give_bad_segment(struct run *r, struct ashlar_step step, uint64_t address)
 {
-  must_refuse(ashlar_resume(r->f->m, ASHLAR_OUTCOME_DONE, address + 256), ASHLAR_ERROR_RANGE);
+  must_refuse(ashlar_resume(r->f->m, step.request, ASHLAR_OUTCOME_DONE, address + 256),
+              ASHLAR_ERROR_RANGE);
   r->f->device.used -= step.bytes;
   events[EVENT_BAD_SEGMENT]++;
   observe(r, false);
@@ -216,7 +217,7 @@ static void follow(struct run *r, struct model_request request, struct ashlar_st
     enum ashlar_outcome outcome = ASHLAR_OUTCOME_DONE;
     observe(r, false);
     if (below(r, 100) == 0) {
-      assert_int_equal(ashlar_abandon(m), ASHLAR_OK);
+      assert_int_equal(ashlar_abandon(m, step.request), ASHLAR_OK);
       if (step.kind == ASHLAR_STEP_RELEASE) {
         r->f->device.used -= step.bytes;
       }
@@ -229,12 +230,13 @@ static void follow(struct run *r, struct model_request request, struct ashlar_st
         give_bad_segment(r, step, address);
         return;
       }
-      served(r, &request, ashlar_resume(m, outcome, address), address, step.bytes, bytes);
+      served(r, &request, ashlar_resume(m, step.request, outcome, address), address, step.bytes,
+             bytes);
       events[releases > 0 ? EVENT_SAVED : EVENT_NEW_SEGMENT]++;
       return;
     }
     expected = model_next(m, &request);
-    step = ashlar_resume(m, outcome, address);
+    step = ashlar_resume(m, step.request, outcome, address);
     must_match(step, expected);
     if (step.kind == ASHLAR_STEP_RELEASE) {
       releases++;
@@ -257,11 +259,13 @@ static void allocate(struct run *r)
   const uint64_t address = choice == -1 ? 0 : m->addr[choice];
   const uint64_t room = choice == -1 ? 0 : m->size[choice];
   struct ashlar_step step;
-  assert_int_equal(ashlar_choose(m, bytes, request.stream), choice);
-  step = ashlar_allocate_begin(m, bytes, request.stream);
+  /* a request that is refused takes none */
+  assert_int_equal(ashlar_choose(m, bytes, request.stream, ashlar_nobody()),
+                   slots_left(m) < ASHLAR_REQUEST_SLOTS ? -1 : choice);
+  step = ashlar_allocate_begin(m, bytes, request.stream, ashlar_nobody());
   if (step.kind == ASHLAR_STEP_ERROR) {
     assert_int_equal(step.status, ASHLAR_ERROR_CAPACITY);
-    assert_true(slots_left(m) < 2);
+    assert_true(slots_left(m) < ASHLAR_REQUEST_SLOTS);
     capacity_errors++;
   } else if (choice != -1) {
     served(r, &request, step, address, room, bytes);
@@ -281,9 +285,11 @@ static void free_one(struct run *r)
   r->live_count--;
   r->live[k] = r->live[r->live_count];
   if (below(r, 2) == 0) {
-    assert_int_equal(ashlar_free(r->f->m, block.slot, block.generation), ASHLAR_OK);
+    assert_int_equal(ashlar_free(r->f->m, block.slot, block.generation, ashlar_nobody()).status,
+                     ASHLAR_OK);
   } else {
-    assert_int_equal(ashlar_free_address(r->f->m, block.address), ASHLAR_OK);
+    assert_int_equal(ashlar_free_address(r->f->m, block.address, ashlar_nobody()).status,
+                     ASHLAR_OK);
   }
   r->stale[r->stale_count % STALE] = block;
   r->stale_count++;
@@ -296,13 +302,15 @@ static void free_nothing(struct run *r)
 {
   for (uint64_t i = 0; i < STALE && i < r->stale_count; i++) {
     const enum ashlar_status status =
-        ashlar_free(r->f->m, r->stale[i].slot, r->stale[i].generation);
+        ashlar_free(r->f->m, r->stale[i].slot, r->stale[i].generation, ashlar_nobody()).status;
     assert_int_equal(status, ASHLAR_ERROR_STALE_HANDLE);
   }
   if (r->live_count > 0) {
     const struct live *block = &r->live[below(r, (uint64_t)r->live_count)];
-    assert_int_equal(ashlar_free_address(r->f->m, block->address + 1 + below(r, block->size - 1)),
-                     ASHLAR_ERROR_UNKNOWN_ADDRESS);
+    assert_int_equal(ashlar_free_address(r->f->m, block->address + 1 + below(r, block->size - 1),
+                                         ashlar_nobody())
+                         .status,
+                     ASHLAR_ERROR_INTERIOR);
   }
   observe(r, false);
 }
@@ -314,7 +322,7 @@ static void empty_cache(struct run *r)
   int32_t first = model_release(m);
   struct model_step expected = {ASHLAR_STEP_RELEASE, first == -1 ? 0 : m->addr[first],
                                 first == -1 ? 0 : m->size[first]};
-  struct ashlar_step step = ashlar_empty_cache_begin(m);
+  struct ashlar_step step = ashlar_empty_cache_begin(m, -1, ashlar_nobody());
   while (first != -1) {
     uint64_t address = 0;
     must_match(step, expected);
@@ -325,7 +333,7 @@ static void empty_cache(struct run *r)
       expected.address = m->addr[first];
       expected.bytes = m->size[first];
     }
-    step = ashlar_resume(m, ASHLAR_OUTCOME_DONE, 0);
+    step = ashlar_resume(m, step.request, ASHLAR_OUTCOME_DONE, 0);
   }
   must_match(step, (struct model_step){ASHLAR_STEP_DONE, 0, 0});
   assert_int_equal(step.slot, -1);
@@ -393,8 +401,9 @@ static void add_or_remove(struct run *r)
     assert_int_equal(ashlar_segment_remove(r->f->m, slot), whole ? ASHLAR_OK : ASHLAR_ERROR_SLOT);
     device->used -= whole ? view.size : 0;
   } else if (size <= device->capacity - device->used) {
-    const struct ashlar_placement made = ashlar_segment_add(
-        r->f->m, device->next, size, (int32_t)below(r, ASHLAR_CLASSES), (int32_t)below(r, STREAMS));
+    const struct ashlar_placement made =
+        ashlar_segment_add(r->f->m, device->next, size, 0, (int32_t)below(r, ASHLAR_CLASSES),
+                           (int32_t)below(r, STREAMS));
     if (made.status == ASHLAR_ERROR_CAPACITY) {
       assert_int_equal(slots_left(r->f->m), 0);
       capacity_errors++;

@@ -51,7 +51,7 @@ static void equal_sizes_by_order(void **state)
     check_whole(f->m);
     for (int i = 0; i < 3; i++) {
       const int expected = order == ASHLAR_ORDER_ADDRESS ? 2 - i : i;
-      assert_int_equal(ashlar_choose(f->m, 16 * MIB, 0), made[expected].slot);
+      assert_int_equal(ashlar_choose(f->m, 16 * MIB, 0, ashlar_nobody()), made[expected].slot);
       assert_int_equal(must_allocate(f, 16 * MIB, 0).address, made[expected].address);
     }
     assert_int_equal(f->device.allocations, 3);
@@ -112,10 +112,10 @@ static void streams_and_pools_are_separate(void **state)
       const struct ashlar_block_view view = ashlar_block(f->m, step.slot);
       const struct ashlar_block_view rest = ashlar_block(f->m, view.next);
       assert_int_equal(view.stream, stream);
-      assert_int_equal(view.pool, i);
+      assert_int_equal(view.class, i);
       assert_int_equal(rest.state, ASHLAR_FREE);
       assert_int_equal(rest.stream, stream);
-      assert_int_equal(rest.pool, i);
+      assert_int_equal(rest.class, i);
       must_free(f, step.slot);
     }
   }
@@ -145,8 +145,9 @@ static void must_have_taken(const struct fixture *f, const struct ashlar_pretend
   }
 }
 
-/* No limit: the device, everything released, the device once more.
-   Covers REQ-LADDER-device, REQ-LADDER-all, REQ-LADDER-last, REQ-ACCOUNT-calls. */
+/* No limit: the device, everything released, the device once more. Where that is not enough the complete policy waits
+   and asks again.
+   Covers REQ-LADDER-device, REQ-LADDER-all, REQ-LADDER-last, REQ-LADDER-resort, REQ-ACCOUNT-calls. */
 static void ladder_without_split_limit(void **state)
 {
   struct fixture *f = *state;
@@ -174,10 +175,10 @@ static void ladder_without_split_limit(void **state)
   assert_int_equal(f->m->device_allocs, 4);
   assert_int_equal(f->m->device_frees, 3);
   must_run_out(f, 40 * MIB, 1);
-  assert_int_equal(f->device.step_count, 2);
+  assert_int_equal(f->device.step_count, 3);
   assert_int_equal(f->m->ooms, 1);
   assert_int_equal(f->m->alloc_retries, 2);
-  assert_int_equal(f->m->sync_all_streams, 2);
+  assert_int_equal(f->m->sync_all_streams, 3);
   check_whole(f->m);
 }
 
@@ -235,28 +236,30 @@ static void ladder_releases_several_oversize_blocks(void **state)
 
 /* The oversize blocks are not enough: what they gave is gone, then everything goes, and the device is asked once. Then
    again, with an oversize release that was enough by its size and the device refuses all the same.
-   Covers REQ-LADDER-oversize, REQ-LADDER-all, REQ-LADDER-last, REQ-OOM-complete. */
-static void ladder_to_the_end(void **state)
+   Covers REQ-LADDER-oversize, REQ-LADDER-all, REQ-LADDER-last, REQ-LADDER-resort, REQ-OOM-complete. */
+static void to_the_end(struct fixture *f, enum ashlar_policy policy)
 {
-  struct fixture *f = *state;
+  struct ashlar_config config = split_limit(32 * MIB);
+  const uint32_t more = policy == ASHLAR_POLICY_COMPLETE ? 1 : 0; /* the last step of each */
   const struct ashlar_pretend_step short_of[] = {{ASHLAR_STEP_ALLOCATE, true, 0, 90 * MIB},
                                                  {ASHLAR_STEP_RELEASE, false, 0, 40 * MIB},
                                                  {ASHLAR_STEP_RELEASE, false, 0, 12 * MIB},
+                                                 {ASHLAR_STEP_ALLOCATE, true, 0, 90 * MIB},
                                                  {ASHLAR_STEP_ALLOCATE, true, 0, 90 * MIB}};
-  const struct ashlar_pretend_step enough[] = {{ASHLAR_STEP_ALLOCATE, true, 0, 34 * MIB},
-                                               {ASHLAR_STEP_RELEASE, false, 0, 60 * MIB},
-                                               {ASHLAR_STEP_ALLOCATE, true, 0, 34 * MIB},
-                                               {ASHLAR_STEP_RELEASE, false, 0, 12 * MIB},
-                                               {ASHLAR_STEP_ALLOCATE, true, 0, 34 * MIB}};
+  const struct ashlar_pretend_step enough[] = {
+      {ASHLAR_STEP_ALLOCATE, true, 0, 34 * MIB}, {ASHLAR_STEP_RELEASE, false, 0, 60 * MIB},
+      {ASHLAR_STEP_ALLOCATE, true, 0, 34 * MIB}, {ASHLAR_STEP_RELEASE, false, 0, 12 * MIB},
+      {ASHLAR_STEP_ALLOCATE, true, 0, 34 * MIB}, {ASHLAR_STEP_ALLOCATE, true, 0, 34 * MIB}};
   struct ashlar_step large;
   struct ashlar_step small;
-  fixture_restart(f, split_limit(32 * MIB), 1, 80 * MIB);
+  config.policy = policy;
+  fixture_restart(f, config, 1, 80 * MIB);
   large = must_allocate(f, 40 * MIB, 0);
   small = must_allocate(f, 12 * MIB, 0);
   must_free(f, large.slot);
   must_free(f, small.slot);
   must_run_out(f, 90 * MIB, 0);
-  must_have_taken(f, short_of, 4);
+  must_have_taken(f, short_of, 4 + more);
   assert_int_equal(f->device.used, 0);
   check_whole(f->m);
 
@@ -266,9 +269,16 @@ static void ladder_to_the_end(void **state)
   must_free(f, small.slot);
   f->device.refuses = true;
   must_run_out(f, 34 * MIB, 0);
-  must_have_taken(f, enough, 5);
+  must_have_taken(f, enough, 5 + more);
   assert_int_equal(f->m->ooms, 2);
+  assert_int_equal(f->m->alloc_retries, 2);
   check_whole(f->m);
+}
+
+static void ladder_to_the_end(void **state)
+{
+  to_the_end(*state, ASHLAR_POLICY_FAITHFUL);
+  to_the_end(*state, ASHLAR_POLICY_COMPLETE);
 }
 
 /* A segment that is partly used is never released.
@@ -283,7 +293,7 @@ static void used_segments_stay(void **state)
   gone = must_allocate(f, 4 * MIB, 0);
   must_free(f, gone.slot);
   must_run_out(f, 30 * MIB, 0);
-  assert_int_equal(f->device.step_count, 2);
+  assert_int_equal(f->device.step_count, 3);
   assert_int_equal(ashlar_pretend_empty(f->m, &f->device), 0);
   assert_int_equal(ashlar_block(f->m, kept.slot).state, ASHLAR_ALLOCATED);
   must_free(f, kept.slot);
@@ -292,7 +302,8 @@ static void used_segments_stay(void **state)
   check_whole(f->m);
 }
 
-/* A request can be dropped after any step: what was released is gone, the rest is as it was.
+/* A request can be dropped after any step: what was released is gone, and so is what is being released; the rest is as
+   it was.
    Covers REQ-ATOMIC. */
 static void abandoned_requests(void **state)
 {
@@ -305,13 +316,15 @@ static void abandoned_requests(void **state)
     kept = ashlar_allocate_at(f->m, kept, SEGMENT + 512, 512, 5).slot;
     (void)must_add(f, SEGMENT + 64 * MIB, 20 * MIB, ASHLAR_CLASS_LARGE, 0);
     (void)must_add(f, SEGMENT + 96 * MIB, 2 * MIB, ASHLAR_CLASS_SMALL, 0);
-    step = ashlar_allocate_begin(f->m, 30 * MIB, 0);
+    step = ashlar_allocate_begin(f->m, 30 * MIB, 0, ashlar_nobody());
     for (uint32_t i = 0; i < steps; i++) {
-      step = ashlar_resume(f->m, ASHLAR_OUTCOME_REFUSED, 0);
+      const bool asks = step.kind == ASHLAR_STEP_ALLOCATE;
+      step =
+          ashlar_resume(f->m, step.request, asks ? ASHLAR_OUTCOME_REFUSED : ASHLAR_OUTCOME_DONE, 0);
     }
     assert_int_equal(step.kind,
                      steps == 1 || steps == 2 ? ASHLAR_STEP_RELEASE : ASHLAR_STEP_ALLOCATE);
-    assert_int_equal(ashlar_abandon(f->m), ASHLAR_OK);
+    assert_int_equal(ashlar_abandon(f->m, step.request), ASHLAR_OK);
     check_whole(f->m);
     assert_int_equal(current(f, ASHLAR_STAT_SEGMENT, ASHLAR_STAT_ALL), 3 - (steps < 2 ? steps : 2));
     assert_int_equal(ashlar_block(f->m, kept).address, SEGMENT + 512);
@@ -333,11 +346,12 @@ static void release_order(void **state)
     uint64_t place;
     int32_t pool;
     int32_t stream;
-  } rows[] = {
-      /* in the order in which they must be released */
-      {4, 9, ASHLAR_CLASS_LARGE, 1},  {6, 3, ASHLAR_CLASS_LARGE, 1},  {6, 5, ASHLAR_CLASS_LARGE, 1},
-      {2, 11, ASHLAR_CLASS_LARGE, 2}, {1, 12, ASHLAR_CLASS_LARGE, 0}, {2, 1, ASHLAR_CLASS_SMALL, 1},
-      {2, 0, ASHLAR_CLASS_SMALL, 2},  {1, 6, ASHLAR_CLASS_SMALL, 0},  {2, 2, ASHLAR_CLASS_SMALL, 0}};
+  } rows[] = {/* in the order in which they must be released */
+              {4, 9, ASHLAR_CLASS_LARGE, 1},  {6, 3, ASHLAR_CLASS_LARGE, 1},
+              {6, 5, ASHLAR_CLASS_LARGE, 1},  {2, 11, ASHLAR_CLASS_LARGE, 2},
+              {1, 12, ASHLAR_CLASS_LARGE, 0}, {2, 1, ASHLAR_CLASS_SMALL, 1},
+              {2, 0, ASHLAR_CLASS_SMALL, 2},  {1, 6, ASHLAR_CLASS_SMALL, 0},
+              {2, 2, ASHLAR_CLASS_SMALL, 0}};
   enum { ROWS = sizeof rows / sizeof rows[0] };
   int32_t next = -1;
   fixture_restart(f, ashlar_default_config(), 0, UINT64_MAX);
@@ -374,7 +388,7 @@ static void release_order(void **state)
 static void emptying_nothing(void **state)
 {
   struct fixture *f = *state;
-  const struct ashlar_step step = ashlar_empty_cache_begin(f->m);
+  const struct ashlar_step step = ashlar_empty_cache_begin(f->m, -1, ashlar_nobody());
   assert_int_equal(step.kind, ASHLAR_STEP_DONE);
   assert_int_equal(step.slot, -1);
   check_whole(f->m);
@@ -467,8 +481,9 @@ static void handles_are_never_reused(void **state)
     for (int i = 0; i < BLOCKS; i++) {
       stale[count + (size_t)i] = must_allocate(f, 512 * (1 + ashlar_random_below(&seed, 4)), 0);
       for (size_t k = 0; k < count; k++) {
-        assert_int_equal(ashlar_free(f->m, stale[k].slot, stale[k].generation),
-                         ASHLAR_ERROR_STALE_HANDLE);
+        assert_int_equal(
+            ashlar_free(f->m, stale[k].slot, stale[k].generation, ashlar_nobody()).status,
+            ASHLAR_ERROR_STALE_HANDLE);
       }
     }
     for (int i = 0; i < BLOCKS; i++) {
@@ -494,7 +509,8 @@ static void handles_of_placed_blocks(void **state)
   must_free(f, second); /* joins the block before it: its slot is spare now, and next to be used */
   assert_int_equal(ashlar_release_next(f->m, -1), first);
   assert_int_equal(ashlar_allocate_at(f->m, first, SEGMENT + 1024, 512, 1).status, ASHLAR_OK);
-  assert_int_equal(ashlar_free(f->m, second, stale), ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_free(f->m, second, stale, ashlar_nobody()).status,
+                   ASHLAR_ERROR_STALE_HANDLE);
   check_whole(f->m);
 }
 
@@ -502,21 +518,30 @@ static void handles_of_placed_blocks(void **state)
 static void handles_of_placed_rests(void **state)
 {
   struct fixture *f = *state;
-  const int32_t whole = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
-  const int32_t first = ashlar_allocate_at(f->m, whole, SEGMENT, 1024, 1).slot;
-  const int32_t second =
-      ashlar_allocate_at(f->m, ashlar_block(f->m, first).next, SEGMENT + 1024, 512, 1).slot;
-  const uint32_t stale = ashlar_block(f->m, second).generation;
+  int32_t first = must_allocate(f, 2 * MIB, 0).slot;
+  int32_t second = must_allocate(f, 2 * MIB, 1).slot;
+  uint32_t stale = 0;
   struct ashlar_step step;
+  must_free(f, first);
+  must_free(f, second);
+  assert_int_equal(ashlar_pretend_empty(f->m, &f->device), 2); /* slots enough are spare now */
+  first = must_add(f, SEGMENT, MIB, ASHLAR_CLASS_SMALL, 0);
+  first = ashlar_allocate_at(f->m, first, SEGMENT, 1024, 1).slot;
+  second = ashlar_allocate_at(f->m, ashlar_block(f->m, first).next, SEGMENT + 1024, 512, 1).slot;
+  stale = ashlar_block(f->m, second).generation;
   must_free(f, first);
   must_free(f, second); /* coalesced: its slot is spare now */
   step = must_allocate(f, 512, 0);
   assert_int_equal(ashlar_block(f->m, step.slot).next, second); /* the rest of the split */
-  assert_int_equal(ashlar_free(f->m, second, stale), ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_free(f->m, second, stale, ashlar_nobody()).status,
+                   ASHLAR_ERROR_STALE_HANDLE);
   assert_int_equal(ashlar_allocate_at(f->m, second, SEGMENT + 512, 512, 1).slot, second);
-  assert_int_equal(ashlar_free(f->m, second, stale), ASHLAR_ERROR_STALE_HANDLE);
+  assert_int_equal(ashlar_free(f->m, second, stale, ashlar_nobody()).status,
+                   ASHLAR_ERROR_STALE_HANDLE);
   check_whole(f->m);
-  assert_int_equal(ashlar_free(f->m, second, ashlar_block(f->m, second).generation), ASHLAR_OK);
+  assert_int_equal(
+      ashlar_free(f->m, second, ashlar_block(f->m, second).generation, ashlar_nobody()).status,
+      ASHLAR_OK);
   check_whole(f->m);
 }
 

@@ -1,8 +1,8 @@
 /* block_table_test.c - the primitives of the block table, each from a valid state: what it does, and that the whole
  * invariant holds after it.
  *
- * Here each function of block_table is reached: reserve (and grow), create, destroy, take, put, cut, join, release (and
- * absorb_next, absorb_prev, aligned_sum, aligned_rest).
+ * Here each function of block_table is reached: reserve (and grow), create, destroy, take, put, put_unmapped, pass, cut,
+ * join, release (and absorb_next, absorb_prev, aligned_sum, aligned_rest).
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void check(const struct ashlar_manager *m)
   }
 }
 
-/* A segment of so many units, as one allocated block. */
+/* A segment of so many units, as one taken block. */
 static int32_t create(struct ashlar_manager *m, uint64_t addr, uint64_t units)
 {
   int32_t slot = -1;
@@ -79,7 +79,7 @@ static void create_and_destroy(void **state)
 {
   struct ashlar_manager *m = *state;
   const int32_t slot = create(m, BASE, 10);
-  assert_int_equal(m->state[slot], ASHLAR_ALLOCATED);
+  assert_int_equal(m->state[slot], ASHLAR_TAKEN);
   assert_int_equal(m->addr[slot], BASE);
   assert_int_equal(m->size[slot], 10 * UNIT);
   assert_int_equal(m->list[slot], LIST);
@@ -87,13 +87,13 @@ static void create_and_destroy(void **state)
   assert_int_equal(m->requested[slot], 0);
   assert_int_equal(m->prev[slot], -1);
   assert_int_equal(m->next[slot], -1);
-  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 10 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_TAKEN], 10 * UNIT);
   assert_int_equal(m->spare_count, 3);
   m->requested[slot] = 99;
   ashlar_block_destroy(m, slot);
   check(m);
   assert_int_equal(m->state[slot], ASHLAR_UNUSED);
-  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 0);
+  assert_int_equal(m->bytes[ASHLAR_TAKEN], 0);
   assert_int_equal(m->spare_count, 4);
   assert_int_equal(create(m, BASE, 3), slot);
   assert_int_equal(m->requested[slot], 0); /* nothing of the block before */
@@ -108,12 +108,12 @@ static void put_and_take(void **state)
   check(m);
   assert_int_equal(m->state[slot], ASHLAR_FREE);
   assert_int_equal(m->bytes[ASHLAR_FREE], 10 * UNIT);
-  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 0);
+  assert_int_equal(m->bytes[ASHLAR_TAKEN], 0);
   ashlar_block_take(m, slot);
   check(m);
-  assert_int_equal(m->state[slot], ASHLAR_ALLOCATED);
+  assert_int_equal(m->state[slot], ASHLAR_TAKEN);
   assert_int_equal(m->bytes[ASHLAR_FREE], 0);
-  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 10 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_TAKEN], 10 * UNIT);
 }
 
 /* Covers REQ-SIZE-front, REQ-STREAM-inherited. */
@@ -138,7 +138,7 @@ static void cut_and_join(void **state)
   assert_int_equal(m->list[middle], LIST);
   assert_int_equal(m->age[last], 7);
   assert_int_equal(m->requested[last], 77);
-  assert_int_equal(m->state[middle], ASHLAR_ALLOCATED);
+  assert_int_equal(m->state[middle], ASHLAR_TAKEN);
   assert_int_equal(m->spare_count, 1);
   ashlar_block_join(m, first);
   check(m);
@@ -149,7 +149,7 @@ static void cut_and_join(void **state)
   check(m);
   assert_int_equal(m->size[first], 10 * UNIT);
   assert_int_equal(m->next[first], -1);
-  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 10 * UNIT);
+  assert_int_equal(m->bytes[ASHLAR_TAKEN], 10 * UNIT);
   assert_int_equal(m->spare_count, 3);
 }
 
@@ -158,14 +158,14 @@ static void cut_and_join(void **state)
 static void release_coalesces(void **state)
 {
   struct ashlar_manager *m = *state;
-  static const uint8_t kinds[] = {ASHLAR_UNUSED, ASHLAR_FREE, ASHLAR_ALLOCATED};
+  static const uint8_t kinds[] = {ASHLAR_UNUSED, ASHLAR_FREE, ASHLAR_TAKEN};
   uint64_t addr = BASE;
   for (int pair = 0; pair < 9; pair++) {
     const uint8_t before = kinds[pair / 3];
     const uint8_t after = kinds[pair % 3];
     const uint64_t begin = before == ASHLAR_UNUSED ? 0 : 2;
     const uint64_t end = begin + 3;
-    const uint64_t bytes = m->bytes[ASHLAR_ALLOCATED];
+    const uint64_t bytes = m->bytes[ASHLAR_TAKEN];
     const int32_t first = create(m, addr, end + (after == ASHLAR_UNUSED ? 0 : 4));
     int32_t slot = first;
     int32_t result = -1;
@@ -189,13 +189,12 @@ static void release_coalesces(void **state)
     assert_int_equal(m->addr[result], addr + (before == ASHLAR_FREE ? 0 : begin * UNIT));
     assert_int_equal(m->size[result], 3 * UNIT + (before == ASHLAR_FREE ? 2 * UNIT : 0) +
                                           (after == ASHLAR_FREE ? 4 * UNIT : 0));
-    assert_int_equal(m->prev[result] == -1, before != ASHLAR_ALLOCATED);
-    assert_int_equal(m->next[result] == -1, after != ASHLAR_ALLOCATED);
+    assert_int_equal(m->prev[result] == -1, before != ASHLAR_TAKEN);
+    assert_int_equal(m->next[result] == -1, after != ASHLAR_TAKEN);
     assert_int_equal(m->requested[result], 1000 + pair); /* the last request, as recorded */
     assert_int_equal(m->list[result], LIST);
-    assert_int_equal(m->bytes[ASHLAR_ALLOCATED], bytes +
-                                                     (before == ASHLAR_ALLOCATED ? 2 * UNIT : 0) +
-                                                     (after == ASHLAR_ALLOCATED ? 4 * UNIT : 0));
+    assert_int_equal(m->bytes[ASHLAR_TAKEN], bytes + (before == ASHLAR_TAKEN ? 2 * UNIT : 0) +
+                                                 (after == ASHLAR_TAKEN ? 4 * UNIT : 0));
     addr += 64 * UNIT;
   }
 }
@@ -222,7 +221,7 @@ static void growable_segments_map_and_unmap(void **state)
   assert_int_equal(ashlar_block_release(m, third, ASHLAR_UNMAPPED), third);
   check(m);
   assert_int_equal(ashlar_block_release(m, first, ASHLAR_FREE), first);
-  check(m); /* a free one and an unmapped one are neighbours of an allocated one */
+  check(m); /* a free one and an unmapped one are neighbours of a taken one */
   assert_int_equal(m->base[third], BASE);
   assert_int_equal(m->growable[third], 1);
   /* the middle becomes unmapped: it joins the last, not the first */
@@ -245,11 +244,12 @@ static void growable_segments_map_and_unmap(void **state)
   assert_int_equal(ashlar_block_bytes(m), 0);
 }
 
-/* A block goes from its owner to its pending uses, to a request, and back; its bytes go with it.
+/* A block goes from an operation to its owner, to its pending uses, to a request, and back; its bytes go with it.
    Covers REQ-ACCOUNT-bytes. */
 static void blocks_pass_from_hand_to_hand(void **state)
 {
-  static const uint8_t hands[] = {ASHLAR_PENDING, ASHLAR_HELD, ASHLAR_HELD, ASHLAR_ALLOCATED};
+  static const uint8_t hands[] = {ASHLAR_ALLOCATED, ASHLAR_PENDING, ASHLAR_HELD,
+                                  ASHLAR_ALLOCATED, ASHLAR_HELD,    ASHLAR_TAKEN};
   struct ashlar_manager *m = *state;
   const int32_t slot = create(m, BASE, 6);
   const int32_t rest = ashlar_block_cut(m, slot, 2 * UNIT);
@@ -257,14 +257,14 @@ static void blocks_pass_from_hand_to_hand(void **state)
     ashlar_block_pass(m, slot, hands[i]);
     check(m);
     assert_int_equal(m->state[slot], hands[i]);
-    assert_int_equal(m->bytes[hands[i]], 2 * UNIT + (hands[i] == ASHLAR_ALLOCATED ? 4 * UNIT : 0));
+    assert_int_equal(m->bytes[hands[i]], 2 * UNIT + (hands[i] == ASHLAR_TAKEN ? 4 * UNIT : 0));
     assert_int_equal(ashlar_block_bytes(m), 6 * UNIT);
   }
   /* a neighbour that somebody has is not absorbed, whoever has it */
   ashlar_block_pass(m, slot, ASHLAR_PENDING);
   assert_int_equal(ashlar_block_release(m, rest, ASHLAR_FREE), rest);
   check(m);
-  ashlar_block_pass(m, slot, ASHLAR_ALLOCATED);
+  ashlar_block_pass(m, slot, ASHLAR_TAKEN);
   assert_int_equal(ashlar_block_release(m, slot, ASHLAR_FREE), slot);
   check(m);
   assert_int_equal(m->size[slot], 6 * UNIT);
@@ -294,7 +294,7 @@ static void random_step(struct ashlar_manager *m, int32_t slot, uint64_t *seed, 
   } else if (choice < 4 && m->size[slot] > UNIT && m->spare_count > 0) {
     const uint64_t units = m->size[slot] / UNIT;
     (void)ashlar_block_cut(m, slot, UNIT * (1 + ashlar_random_below(seed, units - 1)));
-  } else if (choice == 4 && m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_ALLOCATED) {
+  } else if (choice == 4 && m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_TAKEN) {
     ashlar_block_join(m, slot);
   } else if (choice == 5 && m->next[slot] == -1 && m->prev[slot] == -1) {
     ashlar_block_destroy(m, slot);
@@ -332,13 +332,13 @@ static void random_steps(void **state)
   assert_true(m->top - fewest > 4 * SEGMENTS);
   /* Everything back: each segment is one free block. */
   for (int32_t i = 0; i < m->top; i++) {
-    if (m->state[i] == ASHLAR_ALLOCATED) {
+    if (m->state[i] == ASHLAR_TAKEN) {
       (void)ashlar_block_release(m, i, ASHLAR_FREE);
     }
   }
   check(m);
   assert_int_equal(m->free_count, SEGMENTS);
-  assert_int_equal(m->bytes[ASHLAR_ALLOCATED], 0);
+  assert_int_equal(m->bytes[ASHLAR_TAKEN], 0);
   print_message("%zu random steps, up to %d blocks\n", steps, (int)(m->top - fewest));
 }
 

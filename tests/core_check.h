@@ -15,17 +15,16 @@
 
 /* Groups of clauses; a test of one module keeps only its own. */
 enum ashlar_core_part {
-  ASHLAR_CORE_INDEX = 1,  /* spec/free_index.h */
-  ASHLAR_CORE_BLOCKS = 2, /* spec/block_table.h; needs INDEX */
-  ASHLAR_CORE_MAP = 4, /* spec/address_map.h, and: the allocated blocks are mapped, and no others */
-  ASHLAR_CORE_STREAMS =
-      8, /* spec/stream_table.h; blocks belong to registered streams; needs BLOCKS */
-  ASHLAR_CORE_REQUEST =
-      16,                  /* spec/block_manager.h: settings, request in flight, ages of segments */
-  ASHLAR_CORE_STATS = 32,  /* every statistic against the block list; needs BLOCKS */
-  ASHLAR_CORE_USES = 64,   /* spec/stream_use.h */
-  ASHLAR_CORE_POOLS = 128, /* spec/pool.h */
-  ASHLAR_CORE_WHOLE = 255
+  ASHLAR_CORE_INDEX = 1,    /* spec/free_index.h */
+  ASHLAR_CORE_BLOCKS = 2,   /* spec/block_table.h; needs INDEX */
+  ASHLAR_CORE_MAP = 4,      /* spec/address_map.h */
+  ASHLAR_CORE_STREAMS = 8,  /* spec/stream_table.h */
+  ASHLAR_CORE_REQUEST = 16, /* settings, ages, requests in flight; needs all but STATS */
+  ASHLAR_CORE_STATS = 32,   /* every statistic against the block list; needs BLOCKS */
+  ASHLAR_CORE_USES = 64,    /* spec/stream_use.h */
+  ASHLAR_CORE_POOLS = 128,  /* spec/pool.h */
+  ASHLAR_CORE_STATE = 256,  /* what holds between the others; needs all but REQUEST and STATS */
+  ASHLAR_CORE_WHOLE = 511
 };
 
 /* Checks the state. On false, `why` (n bytes, n > 0) names the clause and the number of the entry that breaks it.
@@ -43,6 +42,7 @@ struct ashlar_core_count {
   uint64_t stat[ASHLAR_STATS];
   uint64_t oversize_allocations;
   uint64_t oversize_segments;
+  uint64_t reserved[ASHLAR_POOL_NUMBERS]; /* bytes of the blocks of a pool */
 };
 struct ashlar_core_count ashlar_core_recount(const struct ashlar_manager *m);
 

@@ -9,7 +9,7 @@ struct model_request model_request_of(const struct ashlar_manager *m, uint64_t b
 {
   struct model_request request = {0};
   request.size = ashlar_round_size(bytes, m->config.divisions[ashlar_division_row(bytes)]);
-  request.pool = request.size <= 1048576 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
+  request.class = request.size <= 1048576 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
   request.stream = stream;
   return request;
 }
@@ -27,12 +27,23 @@ static bool before(const struct ashlar_manager *m, int32_t i, int32_t j)
   return m->addr[i] < m->addr[j];
 }
 
+/* Of a block of the default pool. */
+static int32_t class_of(const struct ashlar_manager *m, int32_t slot)
+{
+  return m->home[slot] / ASHLAR_STREAMS;
+}
+
+static int32_t stream_of(const struct ashlar_manager *m, int32_t slot)
+{
+  return m->home[slot] % ASHLAR_STREAMS;
+}
+
 /* Oracle: REQ-STREAM-own, REQ-POOL-apart. */
 static bool is_candidate(const struct ashlar_manager *m, int32_t slot,
                          const struct model_request *request)
 {
-  return m->state[slot] == ASHLAR_FREE && m->list[slot] / ASHLAR_STREAMS == request->pool &&
-         m->list[slot] % ASHLAR_STREAMS == request->stream;
+  return m->state[slot] == ASHLAR_FREE && class_of(m, slot) == request->class &&
+         stream_of(m, slot) == request->stream;
 }
 
 static bool is_whole(const struct ashlar_manager *m, int32_t slot)
@@ -63,7 +74,7 @@ uint64_t model_given(const struct ashlar_manager *m, const struct model_request 
                      uint64_t size)
 {
   const uint64_t rest = size - request->size;
-  const bool split = request->pool == ASHLAR_CLASS_SMALL
+  const bool split = request->class == ASHLAR_CLASS_SMALL
                          ? rest >= 512
                          : request->size < m->config.max_split_size && rest > 1048576;
   return split ? request->size : size;
@@ -73,12 +84,10 @@ uint64_t model_given(const struct ashlar_manager *m, const struct model_request 
    Oracle: REQ-LADDER-order. */
 static bool released_before(const struct ashlar_manager *m, int32_t i, int32_t j)
 {
-  const int32_t pool_i = m->list[i] / ASHLAR_STREAMS;
-  const int32_t pool_j = m->list[j] / ASHLAR_STREAMS;
-  const uint64_t key_i = m->stream_key[m->list[i] % ASHLAR_STREAMS];
-  const uint64_t key_j = m->stream_key[m->list[j] % ASHLAR_STREAMS];
-  if (pool_i != pool_j) {
-    return pool_i == ASHLAR_CLASS_LARGE;
+  const uint64_t key_i = m->stream_key[stream_of(m, i)];
+  const uint64_t key_j = m->stream_key[stream_of(m, j)];
+  if (class_of(m, i) != class_of(m, j)) {
+    return class_of(m, i) == ASHLAR_CLASS_LARGE;
   }
   return key_i != key_j ? key_i < key_j : before(m, i, j);
 }
@@ -128,13 +137,17 @@ static struct model_step ask(const struct ashlar_manager *m, struct model_reques
                              ashlar_segment_size(request->size, m->config.large_segment_size)};
 }
 
-/* Oracle: REQ-LADDER-device, REQ-LADDER-oversize, REQ-LADDER-all, REQ-LADDER-last, REQ-LADDER-once. */
+/* Oracle: REQ-LADDER-device, REQ-LADDER-oversize, REQ-LADDER-all, REQ-LADDER-last, REQ-LADDER-once,
+   REQ-LADDER-resort. */
 struct model_step model_next(const struct ashlar_manager *m, struct model_request *request)
 {
   const uint64_t limit = m->config.max_split_size;
   const uint64_t need = request->size > limit ? request->size : limit;
   int32_t slot = -1;
-  if (request->place == MODEL_LAST) {
+  if (request->place == MODEL_LAST && m->config.policy == ASHLAR_POLICY_COMPLETE) {
+    return ask(m, request, MODEL_AGAIN);
+  }
+  if (request->place >= MODEL_LAST) {
     return (struct model_step){ASHLAR_STEP_OUT_OF_MEMORY, 0, request->size};
   }
   if (limit != UINT64_MAX && request->place <= MODEL_OVERSIZE) {

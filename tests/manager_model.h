@@ -1,6 +1,7 @@
 /* manager_model.h - what a manager must do next, found by scanning all its blocks.
  *
- * The rules as they are written in the requirements, in the plainest form: no free lists, no index. Rounding is taken
+ * The rules as they are written in the requirements, in the plainest form: no free lists, no index. Ordinary segments of
+ * the default pool, one request at a time, and no uses: then waits and further searches find nothing. Rounding is taken
  * from size_policy, which has an oracle of its own.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
@@ -18,13 +19,14 @@ enum model_place {
   MODEL_OVERSIZE,  /* an oversize block was released */
   MODEL_SECOND,    /* the device was asked after that */
   MODEL_ALL,       /* a segment was released, on the way to releasing all */
-  MODEL_LAST       /* the device was asked for the last time */
+  MODEL_LAST,      /* the device was asked behind the last release */
+  MODEL_AGAIN      /* complete policy: once more */
 };
 
 struct model_request {
   uint64_t size; /* rounded */
   uint64_t released;
-  int32_t pool;
+  int32_t class;
   int32_t stream;
   enum model_place place;
 };

@@ -74,17 +74,19 @@ void must_run_out(struct fixture *f, uint64_t bytes, int32_t stream)
   assert_int_equal(step.kind, ASHLAR_STEP_OUT_OF_MEMORY);
   assert_int_equal(step.status, ASHLAR_OK);
   assert_int_equal(step.slot, -1);
-  assert_int_equal(f->m->request.phase, ASHLAR_PHASE_IDLE);
+  assert_int_equal(f->m->in_flight, 0);
 }
 
 void must_free(struct fixture *f, int32_t slot)
 {
-  assert_int_equal(ashlar_free(f->m, slot, ashlar_block(f->m, slot).generation), ASHLAR_OK);
+  assert_int_equal(
+      ashlar_free(f->m, slot, ashlar_block(f->m, slot).generation, ashlar_nobody()).status,
+      ASHLAR_OK);
 }
 
-int32_t must_add(struct fixture *f, uint64_t address, uint64_t size, int32_t pool, int32_t stream)
+int32_t must_add(struct fixture *f, uint64_t address, uint64_t size, int32_t class, int32_t stream)
 {
-  const struct ashlar_placement added = ashlar_segment_add(f->m, address, size, pool, stream);
+  const struct ashlar_placement added = ashlar_segment_add(f->m, address, size, 0, class, stream);
   assert_int_equal(added.status, ASHLAR_OK);
   return added.slot;
 }
@@ -110,7 +112,8 @@ void must_keep_blocks(const struct fixture *f)
     const struct ashlar_block_view new = ashlar_block(f->m, slot);
     if (old.state != new.state || old.address != new.address || old.size != new.size ||
         old.requested != new.requested || old.age != new.age || old.prev != new.prev ||
-        old.next != new.next || old.pool != new.pool || old.stream != new.stream ||
+        old.next != new.next || old.pool != new.pool || old.class != new.class ||
+        old.stream != new.stream || old.growable != new.growable ||
         old.generation != new.generation) {
       fail_msg("slot %d is not what it was", (int)slot);
     }

@@ -44,7 +44,7 @@ void must_run_out(struct fixture *f, uint64_t bytes, int32_t stream);
 void must_free(struct fixture *f, int32_t slot);
 
 /* A segment is added as one free block, whose slot is returned. */
-int32_t must_add(struct fixture *f, uint64_t address, uint64_t size, int32_t pool, int32_t stream);
+int32_t must_add(struct fixture *f, uint64_t address, uint64_t size, int32_t class, int32_t stream);
 
 /* Keeps a copy of the state; later, the state is the same, byte for byte. */
 void remember(struct fixture *f);

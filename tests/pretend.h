@@ -38,6 +38,12 @@ struct ashlar_pretend {
   struct ashlar_pretend_step step[ASHLAR_PRETEND_LOG];
 };
 
+/* A caller that is in no capture. */
+static inline struct ashlar_caller ashlar_nobody(void)
+{
+  return (struct ashlar_caller){.stream = -1};
+}
+
 /* A device from 1 TiB on, segments touching, ascending. */
 static inline struct ashlar_pretend ashlar_pretend_new(uint64_t capacity)
 {
@@ -80,7 +86,7 @@ static inline struct ashlar_step ashlar_pretend_finish(struct ashlar_manager *m,
   while (step.kind == ASHLAR_STEP_ALLOCATE || step.kind == ASHLAR_STEP_RELEASE) {
     uint64_t address = 0;
     const enum ashlar_outcome outcome = ashlar_pretend_perform(device, step, &address);
-    step = ashlar_resume(m, outcome, address);
+    step = ashlar_resume(m, step.request, outcome, address);
   }
   return step;
 }
@@ -89,14 +95,14 @@ static inline struct ashlar_step ashlar_pretend_allocate(struct ashlar_manager *
                                                          struct ashlar_pretend *device,
                                                          uint64_t bytes, int32_t stream)
 {
-  return ashlar_pretend_finish(m, device, ashlar_allocate_begin(m, bytes, stream));
+  return ashlar_pretend_finish(m, device, ashlar_allocate_begin(m, bytes, stream, ashlar_nobody()));
 }
 
 /* Empties the cache; the number of segments that went back. */
 static inline uint32_t ashlar_pretend_empty(struct ashlar_manager *m, struct ashlar_pretend *device)
 {
   const uint32_t before = device->releases;
-  (void)ashlar_pretend_finish(m, device, ashlar_empty_cache_begin(m));
+  (void)ashlar_pretend_finish(m, device, ashlar_empty_cache_begin(m, -1, ashlar_nobody()));
   return device->releases - before;
 }
 

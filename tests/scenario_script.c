@@ -126,14 +126,15 @@ static void run_out(struct play *p)
 
 static void too_large(struct play *p)
 {
-  const struct ashlar_step step = ashlar_allocate_begin(p->f->m, number(p, p->word[1]), 0);
+  const struct ashlar_step step =
+      ashlar_allocate_begin(p->f->m, number(p, p->word[1]), 0, ashlar_nobody());
   holds(p, step.kind == ASHLAR_STEP_ERROR && step.status == ASHLAR_ERROR_TOO_LARGE);
 }
 
 static enum ashlar_status free_handle(const struct play *p)
 {
   const struct ashlar_step *step = block(p, p->word[1]);
-  return ashlar_free(p->f->m, step->slot, step->generation);
+  return ashlar_free(p->f->m, step->slot, step->generation, ashlar_nobody()).status;
 }
 
 static void free_block(struct play *p)
@@ -143,7 +144,8 @@ static void free_block(struct play *p)
 
 static void free_address(struct play *p)
 {
-  holds(p, ashlar_free_address(p->f->m, block(p, p->word[1])->address) == ASHLAR_OK);
+  holds(p, ashlar_free_address(p->f->m, block(p, p->word[1])->address, ashlar_nobody()).status ==
+               ASHLAR_OK);
 }
 
 static void free_stale(struct play *p)
@@ -153,12 +155,27 @@ static void free_stale(struct play *p)
   must_be_unchanged(p->f);
 }
 
-static void free_unknown(struct play *p)
+static void free_wrongly(struct play *p, enum ashlar_status status)
 {
   const uint64_t address = block(p, p->word[1])->address + number(p, p->word[2]);
   remember(p->f);
-  holds(p, ashlar_free_address(p->f->m, address) == ASHLAR_ERROR_UNKNOWN_ADDRESS);
+  holds(p, ashlar_free_address(p->f->m, address, ashlar_nobody()).status == status);
   must_be_unchanged(p->f);
+}
+
+static void free_interior(struct play *p)
+{
+  free_wrongly(p, ASHLAR_ERROR_INTERIOR);
+}
+
+static void free_freed(struct play *p)
+{
+  free_wrongly(p, ASHLAR_ERROR_FREED);
+}
+
+static void free_unknown(struct play *p)
+{
+  free_wrongly(p, ASHLAR_ERROR_UNKNOWN_ADDRESS);
 }
 
 static void empty_cache(struct play *p)
@@ -273,19 +290,34 @@ static const struct {
   void (*run)(struct play *p);
   bool is_setting;
 } COMMANDS[] = {
-    {"cap", set_capacity, true},    {"split", set_split, true},
-    {"slack", set_slack, true},     {"divide", set_divisions, true},
-    {"streams", set_streams, true}, {"A", allocate, false},
-    {"OOM", run_out, false},        {"LARGE", too_large, false},
-    {"F", free_block, false},       {"FA", free_address, false},
-    {"STALE", free_stale, false},   {"UNKNOWN", free_unknown, false},
-    {"EC", empty_cache, false},     {"same", is_same, false},
-    {"apart", is_apart, false},     {"inside", is_inside, false},
-    {"outside", is_outside, false}, {"size", has_size, false},
-    {"stream", has_stream, false},  {"steps", took_steps, false},
-    {"reserved", reserved, false},  {"allocated", allocated, false},
-    {"segments", segments, false},  {"largest", largest, false},
-    {"ooms", ooms, false},          {"retries", retries, false},
+    {"cap", set_capacity, true},
+    {"split", set_split, true},
+    {"slack", set_slack, true},
+    {"divide", set_divisions, true},
+    {"streams", set_streams, true},
+    {"A", allocate, false},
+    {"OOM", run_out, false},
+    {"LARGE", too_large, false},
+    {"F", free_block, false},
+    {"FA", free_address, false},
+    {"STALE", free_stale, false},
+    {"UNKNOWN", free_unknown, false},
+    {"INTERIOR", free_interior, false},
+    {"FREED", free_freed, false},
+    {"EC", empty_cache, false},
+    {"same", is_same, false},
+    {"apart", is_apart, false},
+    {"inside", is_inside, false},
+    {"outside", is_outside, false},
+    {"size", has_size, false},
+    {"stream", has_stream, false},
+    {"steps", took_steps, false},
+    {"reserved", reserved, false},
+    {"allocated", allocated, false},
+    {"segments", segments, false},
+    {"largest", largest, false},
+    {"ooms", ooms, false},
+    {"retries", retries, false},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

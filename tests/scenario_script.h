@@ -9,7 +9,8 @@
  *     LARGE N       the request must be refused as too large
  *     F x · FA x    frees by handle · by address
  *     STALE x       a free by handle must be refused as stale
- *     UNKNOWN x N   a free of the address N bytes behind the start of x must be refused as unknown
+ *     INTERIOR x N · FREED x N · UNKNOWN x N      a free of the address N bytes behind the start of x must be refused: as
+ *                                                 inside a block · start of one that is not in use · of no segment
  *     EC N          empties the cache: N segments are released
  *     same x y · apart x y       x starts where y starts, or started · does not
  *     inside x y · outside x y   x lies in what y has, or had · has no byte of it

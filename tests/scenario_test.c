@@ -69,7 +69,7 @@ static void everything_that_fits(struct fixture *f)
       assert_int_equal(f->m->size[slot], pool * 512);
     }
   }
-  assert_int_equal(ashlar_choose(f->m, pool * 512 + 1, 0), -1);
+  assert_int_equal(ashlar_choose(f->m, pool * 512 + 1, 0, ashlar_nobody()), -1);
   assert_int_equal(ashlar_segment_remove(f->m, slot), ASHLAR_OK);
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
     (void)must_add(f, SEGMENT, pairs[i][0] * 512, ASHLAR_CLASS_SMALL, 0);
@@ -109,24 +109,29 @@ static void small_sizes_in_a_pool(struct fixture *f)
   check_whole(f->m);
 }
 
-/* A device that refuses everything is asked twice (thrice with a split limit and something to release for it), and sizes
-   on the borders of classes are served exactly.
+/* A device that refuses everything is asked twice, thrice with a split limit and something to release for it, and once
+   more by the complete policy; and sizes on the borders of classes are served exactly.
    Covers REQ-LADDER-once. */
 static void attempts_are_bounded(struct fixture *f)
 {
   static const uint64_t borders[] = {512, MIB, 2 * MIB, 10 * MIB, 20 * MIB};
   static const int64_t offsets[] = {-512, -1, 0, 1, 512};
   struct ashlar_config config = ashlar_default_config();
-  f->device.refuses = true;
-  must_run_out(f, 1024, 0);
-  assert_int_equal(f->device.refusals, 2);
-  config.max_split_size = 32 * MIB;
-  fixture_restart(f, config, 1, UINT64_MAX);
-  must_free(f, must_allocate(f, 64 * MIB, 0).slot);
-  f->device.refuses = true;
-  must_run_out(f, 33 * MIB, 0);
-  assert_int_equal(f->device.refusals, 3);
-  assert_int_equal(f->device.step_count, 4);
+  for (uint32_t more = 0; more < 2; more++) {
+    config.policy = more == 1 ? ASHLAR_POLICY_COMPLETE : ASHLAR_POLICY_FAITHFUL;
+    config.max_split_size = UINT64_MAX;
+    fixture_restart(f, config, 1, UINT64_MAX);
+    f->device.refuses = true;
+    must_run_out(f, 1024, 0);
+    assert_int_equal(f->device.refusals, 2 + more);
+    config.max_split_size = 32 * MIB;
+    fixture_restart(f, config, 1, UINT64_MAX);
+    must_free(f, must_allocate(f, 64 * MIB, 0).slot);
+    f->device.refuses = true;
+    must_run_out(f, 33 * MIB, 0);
+    assert_int_equal(f->device.refusals, 3 + more);
+    assert_int_equal(f->device.step_count, 4 + more);
+  }
   fixture_restart(f, ashlar_default_config(), 1, UINT64_MAX);
   for (size_t b = 0; b < sizeof borders / sizeof borders[0]; b++) {
     for (size_t k = 0; k < sizeof offsets / sizeof offsets[0]; k++) {
@@ -235,7 +240,8 @@ static void sizes_that_wrap_to_nothing(struct fixture *f)
   must_free(f, must_allocate(f, 4096, 0).slot);
   remember(f);
   for (uint64_t k = 0; k < 512; k++) {
-    must_refuse(ashlar_allocate_begin(f->m, UINT64_MAX - k, 0), ASHLAR_ERROR_TOO_LARGE);
+    must_refuse(ashlar_allocate_begin(f->m, UINT64_MAX - k, 0, ashlar_nobody()),
+                ASHLAR_ERROR_TOO_LARGE);
   }
   must_be_unchanged(f);
   one = must_allocate(f, 512, 0);
@@ -253,10 +259,10 @@ static void sizes_that_wrap_in_a_segment(struct fixture *f)
   fixture_restart(f, ashlar_default_config(), 1, 64 * GIB);
   remember(f);
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-    must_refuse(ashlar_allocate_begin(f->m, sizes[i], 0), ASHLAR_ERROR_TOO_LARGE);
+    must_refuse(ashlar_allocate_begin(f->m, sizes[i], 0, ashlar_nobody()), ASHLAR_ERROR_TOO_LARGE);
   }
   must_be_unchanged(f);
-  step = ashlar_allocate_begin(f->m, (UINT64_C(1) << 48) - 1, 0);
+  step = ashlar_allocate_begin(f->m, (UINT64_C(1) << 48) - 1, 0, ashlar_nobody());
   assert_int_equal(step.kind, ASHLAR_STEP_ALLOCATE);
   assert_int_equal(step.bytes, UINT64_C(1) << 48);
   assert_int_equal(ashlar_pretend_finish(f->m, &f->device, step).kind, ASHLAR_STEP_OUT_OF_MEMORY);
@@ -273,11 +279,13 @@ static void nothing_is_no_block(struct fixture *f)
   struct ashlar_step step;
   (void)must_allocate(f, 512, 0);
   remember(f);
-  step = ashlar_allocate_begin(f->m, 0, 0);
+  step = ashlar_allocate_begin(f->m, 0, 0, ashlar_nobody());
   assert_int_equal(step.kind, ASHLAR_STEP_DONE);
   assert_int_equal(step.slot, -1);
-  assert_int_equal(ashlar_free(f->m, step.slot, step.generation), ASHLAR_ERROR_SLOT);
-  assert_int_equal(ashlar_free_address(f->m, 0), ASHLAR_ERROR_UNKNOWN_ADDRESS);
+  assert_int_equal(ashlar_free(f->m, step.slot, step.generation, ashlar_nobody()).status,
+                   ASHLAR_ERROR_SLOT);
+  assert_int_equal(ashlar_free_address(f->m, 0, ashlar_nobody()).status,
+                   ASHLAR_ERROR_UNKNOWN_ADDRESS);
   must_be_unchanged(f);
 }
 
@@ -360,7 +368,7 @@ static const struct row {
      "reserved 106M; retries 0",
      NULL},
     {22, "all oversize blocks are not enough",
-     "cap 110M; split 32M; A a 34M; A b 36M; A c 38M; F b; F c; F a; OOM 112M; steps xrrrx; "
+     "cap 110M; split 32M; A a 34M; A b 36M; A c 38M; F b; F c; F a; OOM 112M; steps xrrrxx; "
      "reserved 0; retries 1; A d 110M",
      NULL},
     {25, "oversize reuse beyond the slack asks the device",
@@ -394,8 +402,8 @@ static const struct row {
      "OOM 512M; OOM 1; F c; A f 1; steps xrA; reserved 1538M; F f; F e; A g 1024M; ooms 3",
      NULL},
     {69, "wrong frees are refused",
-     "A a 512; A b 512; F a; STALE a; UNKNOWN a 0; UNKNOWN b 1; UNKNOWN b 256; UNKNOWN b 512; "
-     "UNKNOWN b 2M; FA b; UNKNOWN b 0; STALE b; A c 512; same c a; STALE a; F c",
+     "A a 512; A b 512; F a; STALE a; FREED a 0; INTERIOR b 1; INTERIOR b 256; FREED b 512; "
+     "UNKNOWN b 2M; FA b; INTERIOR b 0; STALE b; A c 512; same c a; STALE a; F c",
      NULL},
     {81, "shrinking after every step", NULL, shrink_after_every_step},
     {95, "a thousand times", NULL, a_thousand_times},

@@ -24,9 +24,10 @@ struct span {
   }
 
 static const struct span SLOT_ARRAYS[] = {
-    SPAN(addr),      SPAN(size),  SPAN(requested), SPAN(age),        SPAN(base),  SPAN(home),
-    SPAN(list),      SPAN(prev),  SPAN(next),      SPAN(generation), SPAN(state), SPAN(growable),
-    SPAN(first_use), SPAN(spare), SPAN(order),     SPAN(place)};
+    SPAN(addr),    SPAN(size),      SPAN(requested), SPAN(age),    SPAN(base),
+    SPAN(home),    SPAN(list),      SPAN(prev),      SPAN(next),   SPAN(generation),
+    SPAN(state),   SPAN(growable),  SPAN(hold),      SPAN(holder), SPAN(references),
+    SPAN(entered), SPAN(first_use), SPAN(spare),     SPAN(order),  SPAN(place)};
 enum { SLOT_ARRAY_COUNT = sizeof SLOT_ARRAYS / sizeof SLOT_ARRAYS[0] };
 
 /* Arrays of use records. */

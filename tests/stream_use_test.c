@@ -1,6 +1,6 @@
 /* stream_use_test.c - uses of blocks on other streams, against a list of them that is searched from end to end.
  *
- * Here each function of stream_use is reached: find, room, add, drop, submit, can_submit, uses_submit, pop (and forget).
+ * Here each function of stream_use is reached: find, room, add, drop, submit, uses_submit, pop (and forget).
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
@@ -22,6 +22,7 @@ struct use {
   int32_t block;
   int32_t stream;
   uint64_t number;
+  uint8_t captured;
 };
 
 struct list {
@@ -95,8 +96,14 @@ static int32_t first_finished(const struct list *list, int32_t stream)
 
 static void must_agree(const struct ashlar_manager *m, const struct list *list)
 {
+  uint64_t submitted = 0;
   check(m);
   assert_int_equal(m->use_top - m->use_spare_count, list->count);
+  for (int32_t stream = 0; stream < STREAMS; stream++) {
+    assert_int_equal(m->submitted[stream], list->submitted[stream]);
+    submitted += list->submitted[stream];
+  }
+  assert_int_equal(m->use_submissions, submitted);
   for (int32_t block = 0; block < BLOCKS; block++) {
     for (int32_t stream = 0; stream < STREAMS; stream++) {
       const int32_t k = find(list, block, stream);
@@ -105,6 +112,7 @@ static void must_agree(const struct ashlar_manager *m, const struct list *list)
       if (k != -1) {
         assert_int_equal(m->use_block[use], block);
         assert_int_equal(m->use_stream[use], stream);
+        assert_int_equal(m->use_captured[use], list->uses[k].captured);
         if (m->use_number[use] != list->uses[k].number) {
           fail_msg("block %d on stream %d has number %d", (int)block, (int)stream,
                    (int)m->use_number[use]);
@@ -114,11 +122,12 @@ static void must_agree(const struct ashlar_manager *m, const struct list *list)
   }
 }
 
-static void add(struct ashlar_manager *m, struct list *list, int32_t block, int32_t stream)
+static void add(struct ashlar_manager *m, struct list *list, int32_t block, int32_t stream,
+                uint8_t captured)
 {
-  assert_int_not_equal(ashlar_use_room(m), 0);
-  (void)ashlar_use_add(m, block, stream);
-  list->uses[list->count] = (struct use){block, stream, 0};
+  assert_int_not_equal(ashlar_use_room(m, 1), 0);
+  (void)ashlar_use_add(m, block, stream, captured);
+  list->uses[list->count] = (struct use){block, stream, 0, captured};
   list->count++;
 }
 
@@ -126,7 +135,6 @@ static void add(struct ashlar_manager *m, struct list *list, int32_t block, int3
    each stream's clock has gone on by one. */
 static void submit_all(struct ashlar_manager *m, struct list *list, int32_t block)
 {
-  assert_int_not_equal(ashlar_uses_can_submit(m, block), 0);
   ashlar_uses_submit(m, block);
   for (int32_t k = 0; k < list->count; k++) {
     struct use *use = &list->uses[k];
@@ -162,7 +170,7 @@ static void random_steps(void **state)
     case 0:
     case 1:
       if (find(&list, block, stream) == -1 && !is_submitted(&list, block)) {
-        add(m, &list, block, stream);
+        add(m, &list, block, stream, (uint8_t)ashlar_random_below(&seed, 2));
       }
       break;
     case 2:
@@ -196,30 +204,42 @@ static void records_run_out(void **state)
   int32_t last = -1;
   m->top = ASHLAR_SLOTS;
   for (int32_t k = 0; k < ASHLAR_USES; k++) {
-    assert_int_not_equal(ashlar_use_room(m), 0);
-    last = ashlar_use_add(m, k / ASHLAR_STREAMS, k % ASHLAR_STREAMS);
+    assert_int_not_equal(ashlar_use_room(m, 1), 0);
+    assert_int_equal(ashlar_use_room(m, 2) != 0, k + 1 < ASHLAR_USES);
+    last = ashlar_use_add(m, k / ASHLAR_STREAMS, k % ASHLAR_STREAMS, 0);
   }
-  assert_int_equal(ashlar_use_room(m), 0);
+  assert_int_equal(ashlar_use_room(m, 1), 0);
   check(m);
   ashlar_use_drop(m, last);
-  assert_int_not_equal(ashlar_use_room(m), 0);
+  assert_int_not_equal(ashlar_use_room(m, 1), 0);
+  assert_int_equal(ashlar_use_room(m, 2), 0);
   m->use_serials = UINT64_MAX;
-  assert_int_equal(ashlar_use_room(m), 0);
+  assert_int_equal(ashlar_use_room(m, 1), 0);
 }
 
-static void clocks_run_out(void **state)
+/* Serial numbers run out before the clocks do: no submission is ever refused, and no clock wraps.
+   Covers REQ-CAPACITY-others. */
+static void clocks_outlast_serials(void **state)
 {
   struct ashlar_manager *m = *state;
-  (void)ashlar_use_add(m, 0, 1);
-  (void)ashlar_use_add(m, 0, 2);
-  m->submitted[1] = UINT64_MAX;
-  assert_int_equal(ashlar_uses_can_submit(m, 0), 0);
-  m->submitted[1] = UINT64_MAX - 1;
-  assert_int_not_equal(ashlar_uses_can_submit(m, 0), 0);
-  assert_int_not_equal(ashlar_uses_can_submit(m, 1), 0); /* a block without uses */
+  const uint64_t last = UINT64_MAX - 2; /* as many were recorded, and all submitted to one stream */
+  m->use_serials = last;
+  m->use_submissions = last;
+  m->submitted[1] = last;
+  m->completed[1] = last;
+  assert_int_not_equal(ashlar_use_room(m, 2), 0);
+  (void)ashlar_use_add(m, 0, 1, 0);
+  (void)ashlar_use_add(m, 3, 1, 1);
+  assert_int_equal(ashlar_use_room(m, 1), 0);
   ashlar_uses_submit(m, 0);
+  ashlar_uses_submit(m, 3);
   check(m);
   assert_int_equal(m->submitted[1], UINT64_MAX);
+  assert_int_equal(m->use_submissions, UINT64_MAX);
+  m->completed[1] = UINT64_MAX;
+  assert_int_equal(ashlar_use_pop(m, 1), 0);
+  assert_int_equal(ashlar_use_pop(m, 1), 3);
+  assert_int_equal(ashlar_use_room(m, 1), 0); /* records are spare, serials are not */
 }
 
 int main(void)
@@ -227,7 +247,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(random_steps, start, stop),
       cmocka_unit_test_setup_teardown(records_run_out, start, stop),
-      cmocka_unit_test_setup_teardown(clocks_run_out, start, stop),
+      cmocka_unit_test_setup_teardown(clocks_outlast_serials, start, stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,12 +23,25 @@ static const struct ashlar_event *event_of(const struct ashlar_audit_run *run, u
   return &run->part->events[event];
 }
 
+struct ashlar_step ashlar_request_begin(struct ashlar_audit_run *run,
+                                        const struct ashlar_audit_request *request)
+{
+  return ashlar_allocate_begin(run->manager, request->bytes, request->stream,
+                               ashlar_recorded_caller());
+}
+
+int32_t ashlar_request_choose(const struct ashlar_audit_run *run,
+                              const struct ashlar_audit_request *request)
+{
+  return ashlar_choose(run->manager, request->bytes, request->stream, ashlar_recorded_caller());
+}
+
 void ashlar_request_undo(struct ashlar_audit_run *run, const struct ashlar_step *step)
 {
   if (step->kind == ASHLAR_STEP_DONE) {
-    (void)ashlar_free(run->manager, step->slot, step->generation);
+    (void)ashlar_free(run->manager, step->slot, step->generation, ashlar_recorded_caller());
   } else if (step->kind == ASHLAR_STEP_ALLOCATE) {
-    (void)ashlar_abandon(run->manager);
+    (void)ashlar_abandon(run->manager, step->request);
   }
 }
 
@@ -111,7 +124,7 @@ static bool is_moved_from(struct ashlar_audit_run *run, const struct ashlar_audi
   ashlar_run_spend(run, PROBE_COST);
   run->trial_count = 0;
   ashlar_run_try_release(run, slot);
-  const int32_t choice = ashlar_choose(manager, request->bytes, request->stream);
+  const int32_t choice = ashlar_request_choose(run, request);
   if (choice >= 0 && manager->addr[choice] == block->address) {
     return true;
   }
@@ -133,7 +146,7 @@ static bool find_moved(struct ashlar_audit_run *run, const struct ashlar_audit_r
                         request->bytes, block->address);
       ashlar_run_differ(run, request, block->address, false);
       add_phantom(run, request);
-      (void)ashlar_allocate_begin(run->manager, request->bytes, request->stream);
+      (void)ashlar_request_begin(run, request);
       return true;
     }
   }
@@ -230,7 +243,7 @@ static bool is_explained_without(struct ashlar_audit_run *run,
   if (step->kind != ASHLAR_STEP_DONE || !ashlar_run_suspect(run, step->slot)) {
     return false;
   }
-  const int32_t choice = ashlar_choose(run->manager, request->bytes, request->stream);
+  const int32_t choice = ashlar_request_choose(run, request);
   return choice >= 0 && run->manager->addr[choice] == request->address;
 }
 
@@ -270,7 +283,7 @@ static void explain(struct ashlar_audit_run *run, const struct ashlar_audit_requ
     if (conflict != NULL && conflict->kind == ASHLAR_CONFLICT_BLOCK &&
         step->kind == ASHLAR_STEP_DONE) {
       /* The recorded block is never heard of again: the rest of the recording goes by the other. */
-      (void)ashlar_allocate_begin(run->manager, request->bytes, request->stream);
+      (void)ashlar_request_begin(run, request);
       return;
     }
   }
@@ -287,7 +300,7 @@ static void confirm(struct ashlar_audit_run *run, const struct ashlar_audit_requ
     if (find_moved(run, request)) {
       return;
     }
-    step = ashlar_allocate_begin(run->manager, request->bytes, request->stream);
+    step = ashlar_request_begin(run, request);
   }
   bool differs = false;
   const enum ashlar_open_reason reason = ashlar_open_after_match(run, request, step.slot, &differs);
@@ -335,7 +348,7 @@ static bool retract(struct ashlar_audit_run *run, const struct ashlar_audit_requ
       !ashlar_run_retract(run, segment, request->address, request->size)) {
     return false;
   }
-  const int32_t choice = ashlar_choose(run->manager, request->bytes, request->stream);
+  const int32_t choice = ashlar_request_choose(run, request);
   if (choice >= 0 && run->manager->addr[choice] == request->address) {
     return true;
   }
@@ -355,7 +368,7 @@ void ashlar_request_find_lost(struct ashlar_audit_run *run,
 
 static void judge(struct ashlar_audit_run *run, const struct ashlar_audit_request *request)
 {
-  struct ashlar_step step = ashlar_allocate_begin(run->manager, request->bytes, request->stream);
+  struct ashlar_step step = ashlar_request_begin(run, request);
   if (step.kind == ASHLAR_STEP_ERROR) {
     ashlar_request_refuse(run, request, &step);
     return;
@@ -366,7 +379,7 @@ static void judge(struct ashlar_audit_run *run, const struct ashlar_audit_reques
       explain(run, request, &step);
       return;
     }
-    step = ashlar_allocate_begin(run->manager, request->bytes, request->stream);
+    step = ashlar_request_begin(run, request);
   }
   if (is_doubtful(run, request->event)) {
     confirm(run, request, step);

@@ -102,7 +102,7 @@ static void narrow_below(const struct ashlar_audit_run *run, struct ashlar_open_
 static bool is_in_list(const struct ashlar_audit_run *run, const struct ashlar_open_block *block,
                        const struct ashlar_audit_request *request)
 {
-  return run->manager->list[block->slot] == request->pool * ASHLAR_STREAMS + request->stream;
+  return run->manager->home[block->slot] == ashlar_home(0, request->pool, request->stream);
 }
 
 /* The open block whose gap is the free block in `slot`, or NULL. */
@@ -195,7 +195,7 @@ static enum ashlar_open_reason gaps_after_mismatch(struct ashlar_audit_run *run,
         ashlar_resize(manager, block->slot, block->low) != ASHLAR_OK) {
       break;
     }
-    choice = ashlar_choose(manager, request->bytes, request->stream);
+    choice = ashlar_request_choose(run, request);
     if (choice >= 0 && (choice == recorded ||
                         (manager->size[choice] == manager->size[recorded] &&
                          are_ages_unknown(run, manager->age[choice], manager->age[recorded])))) {

@@ -96,14 +96,17 @@ static bool request_behind(struct ashlar_audit_run *run, uint64_t end, uint64_t 
   }
   const int32_t stream = ashlar_run_stream(run, event_of(run, next)->stream);
   *size = ashlar_history_rounded(&run->config, event_of(run, next)->size);
-  *list = ashlar_pool_class(*size) * ASHLAR_STREAMS + stream;
-  return stream >= 0 && *size > 0;
+  if (stream < 0 || *size == 0) {
+    return false;
+  }
+  *list = ashlar_home(0, ashlar_pool_class(*size), stream);
+  return true;
 }
 
 static int32_t next_oversize(const struct releases *releases)
 {
   return ashlar_reclaim_oversize(releases->run->manager, releases->list, releases->need,
-                                 releases->run->config.max_split_size);
+                                 releases->run->config.max_split_size, releases->released == 0);
 }
 
 /* Decides what the run is, by its first release. */
@@ -116,7 +119,7 @@ static void begin_releases(struct releases *releases)
       request_behind(run, releases->end, &size, &releases->list, &releases->is_retried);
   releases->expected = ashlar_release_next(run->manager, -1);
   if (!has_request || limit == UINT64_MAX ||
-      ashlar_allocation_choose(run->manager, releases->list, size) >= 0) {
+      ashlar_allocation_choose(run->manager, releases->list, size, 0) >= 0) {
     return;
   }
   releases->need = size > limit ? size : limit;
@@ -326,7 +329,8 @@ void ashlar_run_oom(struct ashlar_audit_run *run, uint64_t event)
     return;
   }
   const int32_t stream = ashlar_run_stream(run, recorded->stream);
-  const int32_t choice = ashlar_choose(run->manager, recorded->size, stream);
+  const int32_t choice =
+      ashlar_choose(run->manager, recorded->size, stream, ashlar_recorded_caller());
   if (choice >= 0) {
     if (!ashlar_run_came_late(run, event, choice, false)) {
       ashlar_audit_find(run->result, ASHLAR_RULE_OOM, event, run->manager->addr[choice],

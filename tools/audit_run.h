@@ -13,6 +13,7 @@
 
 #include "core/block_manager.h"
 #include "tools/audit.h"
+#include "tools/caller.h"
 #include "tools/history.h"
 
 /* What the audit knows of the block in a slot. */
@@ -66,7 +67,7 @@ struct ashlar_audit_request {
   uint64_t bytes;   /* requested, at least 1 */
   uint64_t size;    /* rounded; 0: above the greatest request */
   int32_t stream;   /* number in the manager */
-  int32_t pool;     /* ASHLAR_POOL_… */
+  int32_t pool;     /* ASHLAR_CLASS_… */
 };
 
 struct ashlar_audit_run {
@@ -208,6 +209,12 @@ void ashlar_run_alloc(struct ashlar_audit_run *run, uint64_t event);
 /* Fills *request from an alloc; a reason where its stream has no number. */
 enum ashlar_open_reason ashlar_request_of(struct ashlar_audit_run *run, uint64_t event,
                                           struct ashlar_audit_request *request);
+
+/* Makes the request of the manager; what it would take, without making it (-1: asks the device). */
+struct ashlar_step ashlar_request_begin(struct ashlar_audit_run *run,
+                                        const struct ashlar_audit_request *request);
+int32_t ashlar_request_choose(const struct ashlar_audit_run *run,
+                              const struct ashlar_audit_request *request);
 
 /* Takes a decision of the manager back. */
 void ashlar_request_undo(struct ashlar_audit_run *run, const struct ashlar_step *step);

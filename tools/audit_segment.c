@@ -139,8 +139,8 @@ static void judge_needed(struct ashlar_audit_run *run, const struct new_segment 
   if (run->was_collected) {
     reason = ASHLAR_OPEN_COLLECTION;
   }
-  const struct ashlar_step done =
-      ashlar_resume(run->manager, ASHLAR_OUTCOME_DONE, event_of(run, segment->event)->address);
+  const struct ashlar_step done = ashlar_resume(run->manager, step->request, ASHLAR_OUTCOME_DONE,
+                                                event_of(run, segment->event)->address);
   if (done.kind != ASHLAR_STEP_DONE) {
     ashlar_request_refuse(run, request, &done);
     return;
@@ -251,8 +251,7 @@ uint64_t ashlar_run_segment_alloc(struct ashlar_audit_run *run, uint64_t event)
     return event + 1; /* the allocation is counted on its own */
   }
   run->result->allocations++;
-  const struct ashlar_step step =
-      ashlar_allocate_begin(run->manager, request.bytes, request.stream);
+  const struct ashlar_step step = ashlar_request_begin(run, &request);
   switch (step.kind) {
   case ASHLAR_STEP_DONE:
     judge_needless(run, &segment, &request, &step);

@@ -68,7 +68,7 @@ void ashlar_run_release(struct ashlar_audit_run *run, int32_t slot)
     }
   }
   run->marks[slot] = 0;
-  (void)ashlar_free(manager, slot, manager->generation[slot]);
+  (void)ashlar_free(manager, slot, manager->generation[slot], ashlar_recorded_caller());
   if (before >= 0 && (run->marks[before] & ASHLAR_MARK_OPEN) != 0) {
     ashlar_open_consider(run, before);
   }
@@ -89,7 +89,7 @@ struct ashlar_segment_record *ashlar_run_add_segment(struct ashlar_audit_run *ru
     return NULL;
   }
   const struct ashlar_placement placed =
-      ashlar_segment_add(run->manager, address, size, pool, number);
+      ashlar_segment_add(run->manager, address, size, 0, pool, number);
   if (placed.status != ASHLAR_OK) {
     run->blind = ASHLAR_OPEN_CAPACITY;
     return NULL;
@@ -251,7 +251,7 @@ void ashlar_run_adopt(struct ashlar_audit_run *run, const struct ashlar_audit_re
     return;
   }
   const uint64_t room = manager->size[slot] - (request->address - manager->addr[slot]);
-  const int32_t pool = manager->list[slot] / ASHLAR_STREAMS;
+  const int32_t pool = ashlar_home_class(manager->home[slot]);
   const bool is_split =
       ashlar_should_split(pool, room, request->size, run->config.max_split_size) != 0;
   const struct ashlar_placement placed = ashlar_allocate_at(
@@ -322,7 +322,7 @@ static void place_segments(struct ashlar_audit_run *run)
       continue;
     }
     const struct ashlar_placement placed = ashlar_segment_add(
-        run->manager, record->address, record->size, (int32_t)record->class, stream);
+        run->manager, record->address, record->size, 0, (int32_t)record->class, stream);
     record->slot = placed.slot;
     record->generation = placed.slot < 0 ? 0 : run->manager->generation[placed.slot];
     if (placed.status != ASHLAR_OK) {

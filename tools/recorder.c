@@ -231,7 +231,7 @@ static bool add_segment(const struct ashlar_recorder_state *state, int32_t head,
                ASHLAR_SEGMENT_HAS_EXPANDABLE | ASHLAR_SEGMENT_HAS_TOTAL |
                ASHLAR_SEGMENT_HAS_ALLOCATED | ASHLAR_SEGMENT_HAS_ACTIVE |
                ASHLAR_SEGMENT_HAS_REQUESTED | ASHLAR_SEGMENT_HAS_BLOCKS,
-      .type = first.pool == ASHLAR_CLASS_SMALL ? ASHLAR_SEGMENT_SMALL : ASHLAR_SEGMENT_LARGE,
+      .type = first.class == ASHLAR_CLASS_SMALL ? ASHLAR_SEGMENT_SMALL : ASHLAR_SEGMENT_LARGE,
   };
   for (int32_t slot = head; slot != -1;) {
     const struct ashlar_block_view view = ashlar_block(state->manager, slot);

@@ -1,10 +1,9 @@
 /* replay.h - runs a request sequence on the verified core over the pretend device.
  *
  * A block that was used on another stream returns to its pool some time after its owner lets go.
- * The pretend device has no clock and the core does not wait for uses by itself yet, so the
- * replay decides: a use counts as finished after ASHLAR_REPLAY_USE_LAG further allocations on
- * the device, at a cache release, and when the device refuses a request, before anything is
- * released for it.
+ * The pretend device has no clock, so the replay decides when, and tells the core of no use: one
+ * counts as finished after ASHLAR_REPLAY_USE_LAG further allocations on the device, at a cache
+ * release, and when the device refuses a request, before anything is released for it.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_TOOLS_REPLAY_H

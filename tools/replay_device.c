@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "tools/caller.h"
+
 enum { FIRST_CAPACITY = 16 };
 
 bool ashlar_play_begin(struct ashlar_play *play, const struct ashlar_config *config,
@@ -82,14 +84,15 @@ static struct ashlar_step ask_device(struct ashlar_play *play, const struct ashl
     play->is_out_of_memory = true;
   }
   if (result.status != ASHLAR_SIM_OK && play->waits_first) {
-    (void)ashlar_abandon(play->manager);
+    (void)ashlar_abandon(play->manager, step->request);
     play->must_wait = true;
     return (struct ashlar_step){.kind = ASHLAR_STEP_OUT_OF_MEMORY, .slot = -1};
   }
   if (result.status != ASHLAR_SIM_OK) {
-    return ashlar_resume(play->manager, ASHLAR_OUTCOME_REFUSED, 0);
+    return ashlar_resume(play->manager, step->request, ASHLAR_OUTCOME_REFUSED, 0);
   }
-  const struct ashlar_step next = ashlar_resume(play->manager, ASHLAR_OUTCOME_DONE, result.address);
+  const struct ashlar_step next =
+      ashlar_resume(play->manager, step->request, ASHLAR_OUTCOME_DONE, result.address);
   if (next.kind == ASHLAR_STEP_ERROR) {
     /* The manager cannot use the segment, which is still ours. */
     (void)ashlar_sim_free(&play->sim, result.address);
@@ -104,7 +107,7 @@ static struct ashlar_step give_back(struct ashlar_play *play, const struct ashla
   const struct ashlar_sim_result result = ashlar_sim_free(&play->sim, step->address);
   ashlar_play_note(play, ASHLAR_ACTION_SEGMENT_FREE, step->address, step->bytes,
                    (uint16_t)result.tag);
-  return ashlar_resume(play->manager, ASHLAR_OUTCOME_DONE, 0);
+  return ashlar_resume(play->manager, step->request, ASHLAR_OUTCOME_DONE, 0);
 }
 
 /* Carries steps out until the request is over; `stream` is the request's. */
@@ -144,8 +147,8 @@ struct ashlar_play_outcome ashlar_play_allocate(struct ashlar_play *play, uint64
   }
   play->waits_first = waits_first;
   play->must_wait = false;
-  const struct ashlar_step step =
-      carry_out(play, ashlar_allocate_begin(play->manager, bytes, number), stream);
+  const struct ashlar_step step = carry_out(
+      play, ashlar_allocate_begin(play->manager, bytes, number, ashlar_recorded_caller()), stream);
   if (step.kind == ASHLAR_STEP_OUT_OF_MEMORY) {
     struct ashlar_play_outcome outcome = refused(ASHLAR_REPLAY_OUT_OF_MEMORY);
     outcome.size = step.bytes;
@@ -177,7 +180,7 @@ void ashlar_play_note_oom(struct ashlar_play *play, const struct ashlar_play_out
 
 void ashlar_play_empty_cache(struct ashlar_play *play)
 {
-  (void)carry_out(play, ashlar_empty_cache_begin(play->manager), 0);
+  (void)carry_out(play, ashlar_empty_cache_begin(play->manager, -1, ashlar_recorded_caller()), 0);
 }
 
 /* --- frees --- */
@@ -206,7 +209,8 @@ void ashlar_play_complete(struct ashlar_play *play, struct ashlar_allocation *al
     play->pending_bytes -= view.size;
   }
   allocation->state = ASHLAR_ALLOCATION_GONE;
-  (void)ashlar_free(play->manager, allocation->slot, allocation->generation);
+  (void)ashlar_free(play->manager, allocation->slot, allocation->generation,
+                    ashlar_recorded_caller());
 }
 
 /* --- figures --- */
@@ -241,9 +245,9 @@ bool ashlar_play_fail(struct ashlar_play *play, struct ashlar_replay_failure fai
 static uint64_t largest_free(const struct ashlar_manager *manager)
 {
   uint64_t largest = 0;
-  for (int32_t pool = 0; pool < ASHLAR_CLASSES; pool++) {
+  for (int32_t class = 0; class < ASHLAR_CLASSES; class ++) {
     for (int32_t stream = 0; stream < manager->stream_count; stream++) {
-      const int32_t slot = ashlar_index_before(manager, pool * ASHLAR_STREAMS + stream, UINT64_MAX,
+      const int32_t slot = ashlar_index_before(manager, ashlar_home(0, class, stream), UINT64_MAX,
                                                UINT64_MAX, UINT64_MAX);
       if (slot != -1 && manager->size[slot] > largest) {
         largest = manager->size[slot];

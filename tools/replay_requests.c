@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "tools/caller.h"
 #include "tools/history.h"
 
 enum { FIRST_WAITING = 16 };
@@ -209,16 +210,17 @@ static bool was_cache_call(struct ashlar_play *play, const struct ashlar_request
 {
   const struct ashlar_config *config = &play->manager->config;
   const int32_t stream = ashlar_play_stream_number(play, item->stream);
-  if (ashlar_choose(play->manager, item->size, stream) != -1) {
+  if (ashlar_choose(play->manager, item->size, stream, ashlar_recorded_caller()) != -1) {
     return true;
   }
   const uint64_t size = ashlar_history_rounded(config, item->size);
   if (stream == -1 || size == 0 || config->max_split_size == UINT64_MAX) {
     return false;
   }
-  const int32_t list = ashlar_pool_class(size) * ASHLAR_STREAMS + stream;
+  const int32_t list = ashlar_home(0, ashlar_pool_class(size), stream);
   const uint64_t need = size > config->max_split_size ? size : config->max_split_size;
-  const int32_t first = ashlar_reclaim_oversize(play->manager, list, need, config->max_split_size);
+  const int32_t first =
+      ashlar_reclaim_oversize(play->manager, list, need, config->max_split_size, 1);
   return first != -1 && !ashlar_sim_expects_free(&play->sim, play->manager->addr[first]);
 }
 

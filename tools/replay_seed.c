@@ -47,8 +47,8 @@ static bool add_segment(struct ashlar_play *play, const struct ashlar_seed_segme
   struct ashlar_placement placed = {.status = ASHLAR_ERROR_STREAM};
   if (stream != -1 && ashlar_sim_adopt(&play->sim, segment->address, segment->size,
                                        segment->stream) == ASHLAR_SIM_OK) {
-    placed =
-        ashlar_segment_add(play->manager, segment->address, segment->size, segment->pool, stream);
+    placed = ashlar_segment_add(play->manager, segment->address, segment->size, 0, segment->pool,
+                                stream);
   }
   if (placed.status != ASHLAR_OK) {
     return ashlar_error_set(

@@ -70,8 +70,8 @@ enum model_status model_checkpoint_save(struct model *m, int32_t pool, struct mo
 static bool is_home(struct model_segment segment, struct model_saved saved)
 {
   return segment.pool == saved.segment.pool && segment.small == saved.segment.small &&
-         segment.stream == saved.segment.stream && segment.growable == saved.segment.growable &&
-         segment.address <= saved.address && saved.address - segment.address < segment.size;
+         segment.stream == saved.segment.stream && segment.address <= saved.address &&
+         saved.address - segment.address < segment.size;
 }
 
 /* Whether what was recorded of a block can be there again: it lies in one segment of its list, mapped, and will be free;
@@ -129,7 +129,7 @@ static enum model_status misfit(const struct model *m, const struct model_checkp
              : status;
 }
 
-/* An allocated block as it was recorded, out of the free block that is there; what is left stays free. REQ-ACCOUNT-net. */
+/* An allocated block as it was recorded, out of the free block that is there; what is left stays free. */
 static void rebuild(struct model *m, struct model_saved saved, struct model_want want)
 {
   int32_t slot = next_mapped(m, want.pool, 0);
@@ -150,7 +150,6 @@ static void rebuild(struct model *m, struct model_saved saved, struct model_want
       (void)model_add_use(m, slot, stream, false);
     }
   }
-  model_settle(m);
 }
 
 /* The allocated block of the pool with the lowest address; -1: none. */
@@ -166,7 +165,7 @@ static int32_t first_allocated(const struct model *m, int32_t pool)
   return first;
 }
 
-/* REQ-CHECKPOINT-restore. */
+/* REQ-CHECKPOINT-restore, REQ-ACCOUNT-net. */
 struct model_restored model_checkpoint_restore(struct model *m, struct model_caller caller,
                                                const struct model_checkpoint *checkpoint)
 {
@@ -184,7 +183,8 @@ struct model_restored model_checkpoint_restore(struct model *m, struct model_cal
   }
   int32_t slot = first_allocated(m, checkpoint->pool);
   for (int32_t round = 0; round < MODEL_BLOCKS && slot != -1; round++) {
-    (void)model_give_back(m, slot, caller);
+    m->block[slot].references = 0;
+    model_enter(m, slot); /* it has no uses */
     restored.freed++;
     slot = first_allocated(m, checkpoint->pool);
   }
@@ -194,5 +194,6 @@ struct model_restored model_checkpoint_restore(struct model *m, struct model_cal
       restored.created++;
     }
   }
+  model_settle(m);
   return restored;
 }
