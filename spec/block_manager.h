@@ -1,37 +1,129 @@
-/* block_manager.h (ACSL only) - the whole invariant of a manager, and legal settings.
+/* block_manager.h (ACSL only) - legal settings, what is known of a request, and the whole invariant of a manager.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_BLOCK_MANAGER_H
 #define ASHLAR_SPEC_BLOCK_MANAGER_H
+
+#include "spec/moves.h"
 /*@
   predicate valid_config(struct ashlar_config c) =
-    c.order <= ASHLAR_ORDER_SEGMENT && c.policy <= ASHLAR_POLICY_FAITHFUL &&
-    10485760 < c.large_segment_size <= 1152921504606846975 && c.large_segment_size % 2097152 == 0 &&
-    c.large_segment_size <= c.max_split_size && c.large_segment_size <= c.oversize_slack &&
+    c.order <= ASHLAR_ORDER_SEGMENT && c.policy <= ASHLAR_POLICY_FAITHFUL && page_allowed(c.large_segment_size) &&
+    c.large_segment_size <= c.max_split_size && c.large_segment_size <= c.oversize_slack && c.growable <= 1 &&
+    c.callbacks <= 1 && c.device_total <= 1152921504606846975 && (c.growable == 1 ==> 0 < c.device_total) &&
     (\forall integer k; 0 <= k < ASHLAR_DIVISIONS ==> valid_division(c.divisions[k]));
 
-  // there are slots for a new segment for the request in flight: its block, and the rest that is split off
-  predicate segment_fits(struct ashlar_manager m) = 1 <= m.spare_count &&
-    (splits_off(m.request.list / ASHLAR_STREAMS, m.request.segment, m.request.size, m.config.max_split_size) ==>
-      2 <= m.spare_count);
+  // rungs that ask the device for memory, and that release everything
+  predicate asks(integer rung) = rung == ASHLAR_RUNG_ASK || rung == ASHLAR_RUNG_ASK_OVERSIZE ||
+    rung == ASHLAR_RUNG_ASK_LAST || rung == ASHLAR_RUNG_ASK_AGAIN;
+  predicate releases(integer rung) = rung == ASHLAR_RUNG_RELEASE || rung == ASHLAR_RUNG_RELEASE_AGAIN ||
+    rung == ASHLAR_RUNG_EMPTY_RELEASE;
 
-  // a request in flight has a rounded size, a list, a segment to ask for, and the slots that it may need
-  predicate request_valid(struct ashlar_manager m) =
-    0 <= m.request.phase <= ASHLAR_PHASE_EMPTY_CACHE &&
-    (m.request.phase != ASHLAR_PHASE_IDLE ==> m.request.phase != ASHLAR_PHASE_EMPTY_CACHE ==>
-      0 < m.request.bytes <= m.request.size <= m.request.segment && m.request.size % 512 == 0 &&
-      m.request.segment % 512 == 0 && 0 <= m.request.list < ASHLAR_LISTS && segment_fits(m));
+  // what a request in flight asks for: a block for a home whose pool and stream are there; or that the cache be emptied
+  predicate request_wants(integer rung, integer home, integer bytes, integer size, integer waited,
+    uint8_t pool_state[65], integer stream_count) =
+    ASHLAR_RUNG_SEARCH <= rung <= ASHLAR_RUNG_EMPTY && -2 <= waited < stream_count &&
+    (rung <= ASHLAR_RUNG_OUT_OF_MEMORY ==> 0 < bytes <= size <= 2305843009213693952 && size % 512 == 0 &&
+      0 <= home < ASHLAR_LISTS && home % ASHLAR_STREAMS < stream_count &&
+      (home / ASHLAR_STREAMS / ASHLAR_CLASSES == 0 ||
+        pool_state[home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED)) &&
+    (ASHLAR_RUNG_OUT_OF_MEMORY < rung ==> bytes == 0 && -1 <= home < ASHLAR_LISTS);
 
-  // the step that the caller performs is to ask the device for a segment
-  predicate device_asked(struct ashlar_manager m) =
-    m.request.phase == ASHLAR_PHASE_ALLOCATE || m.request.phase == ASHLAR_PHASE_ALLOCATE_OVERSIZE ||
-    m.request.phase == ASHLAR_PHASE_ALLOCATE_LAST;
+  // what it holds: nothing; while it leaves or is unmapped, one block; a run while that is mapped or undone; a range that
+  // goes back, one block and all of its segment
+  predicate request_holds(integer rung, integer growth, integer growable, integer run, integer end, integer slot,
+    integer size, integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS],
+    uint64_t sizes[ASHLAR_SLOTS], uint64_t base[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS],
+    uint8_t growables[ASHLAR_SLOTS], integer r, integer one) =
+    ASHLAR_GROWTH_NONE <= growth <= ASHLAR_GROWTH_RETURNING &&
+    (growth == ASHLAR_GROWTH_NONE ==> run == -1 &&
+      (one == 0 ==> holds_none(top, state, holder, r)) && (one != 0 ==> holds_one(top, state, holder, r, slot))) &&
+    (growth == ASHLAR_GROWTH_RESERVING ==> run == -1 && asks(rung) && growable != 0 &&
+      holds_none(top, state, holder, r)) &&
+    (growth == ASHLAR_GROWTH_MAPPING || growth == ASHLAR_GROWTH_UNDOING ==> asks(rung) && growable != 0 &&
+      holds_run(top, state, holder, addr, sizes, next, growables, r, run, end) && size <= end - addr[run]) &&
+    (growth == ASHLAR_GROWTH_RETURNING ==> run == -1 && releases(rung) && holds_one(top, state, holder, r, slot) &&
+      base[slot] == addr[slot] && next[slot] == -1 && growables[slot] == 1);
+
+  // what its step, which waits for an outcome, is about
+  predicate request_asked(integer rung, integer step, integer growth, integer slot, integer size, integer asked,
+    integer waited, integer number, integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS],
+    uint64_t addr[ASHLAR_SLOTS], uint64_t base[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS],
+    uint8_t growable[ASHLAR_SLOTS], uint64_t submitted[256], integer r) =
+    ASHLAR_STEP_NONE < step < ASHLAR_STEP_DONE &&
+    (step == ASHLAR_STEP_ALLOCATE ==> growth == ASHLAR_GROWTH_NONE && asks(rung) && size <= asked && asked % 512 == 0) &&
+    (step == ASHLAR_STEP_RELEASE ==> growth == ASHLAR_GROWTH_NONE && base[slot] == addr[slot] && next[slot] == -1) &&
+    (step == ASHLAR_STEP_RESERVE ==> growth == ASHLAR_GROWTH_RESERVING && asked % 512 == 0) &&
+    (step == ASHLAR_STEP_UNRESERVE ==> growth == ASHLAR_GROWTH_RETURNING ||
+      (growth == ASHLAR_GROWTH_RESERVING && slot == -1)) &&
+    (step == ASHLAR_STEP_MAP ==> growth == ASHLAR_GROWTH_MAPPING) &&
+    (step == ASHLAR_STEP_UNMAP ==> growth == ASHLAR_GROWTH_UNDOING ||
+      (growth == ASHLAR_GROWTH_NONE && growable[slot] == 1 && releases(rung))) &&
+    (step == ASHLAR_STEP_MAP || step == ASHLAR_STEP_UNMAP ==> 0 <= slot < top && state[slot] == ASHLAR_HELD &&
+      holder[slot] == r) &&
+    (step == ASHLAR_STEP_WAIT ==> growth == ASHLAR_GROWTH_NONE && 0 <= waited && number <= submitted[waited]) &&
+    (step == ASHLAR_STEP_CALLBACKS ==> growth == ASHLAR_GROWTH_NONE && rung == ASHLAR_RUNG_CALLBACKS);
+
+  predicate clocks_on(uint64_t a[256], uint64_t b[256]) = \forall integer s; 0 <= s < ASHLAR_STREAMS ==> a[s] <= b[s];
 */
 // clang-format off
-#define MANAGER_INVARIANT(K) BLOCK_TABLE_INVARIANT(K) \
-  MAP_INVARIANT(K, -1) K streams: streams_in_range(m->stream_count, m->stream_order); K stream_order: streams_sorted(m->stream_count, m->stream_key, m->stream_order); \
-  K settings: valid_config(m->config); K request: request_valid(*m);
-#define REQUIRES_MANAGER MANAGER_INVARIANT(requires)
-#define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
-#define ASSIGNS_MANAGER *m
+#define WANTS(R) request_wants(m->request[R].rung, m->request[R].home, m->request[R].bytes, m->request[R].size, \
+  m->request[R].waited, m->pool_state, m->stream_count)
+#define HOLDS(R, ONE) request_holds(m->request[R].rung, m->request[R].growth, m->request[R].growable, \
+  m->request[R].run, m->request[R].run_end, m->request[R].slot, m->request[R].size, m->top, m->state, m->holder, \
+  m->addr, m->size, m->base, m->next, m->growable, R, ONE)
+#define POISED(R) HOLDS(R, 0)
+#define STEP_IS_ABOUT_ONE(R) (m->request[R].step == ASHLAR_STEP_RELEASE || m->request[R].step == ASHLAR_STEP_UNMAP ? 1 : 0)
+#define ASKED(R) request_asked(m->request[R].rung, m->request[R].step, m->request[R].growth, m->request[R].slot, \
+  m->request[R].size, m->request[R].asked, m->request[R].waited, m->request[R].number, m->top, m->state, m->holder, \
+  m->addr, m->base, m->next, m->growable, m->submitted, R)
+/* every request in flight is for a home, or for none */
+#define HOMED \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==> \
+  m->request[q].home < ASHLAR_LISTS
+/* pools that requests in flight are for are there still; but for one request */
+#define WANTED_KEPT(A, BUT) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != BUT ==> \
+  m->request[q].rung != ASHLAR_RUNG_IDLE ==> 0 <= m->request[q].home ==> \
+  m->pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES] == \
+    (A).pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES]
+#define ENOUGH_SPARE (ASHLAR_REQUEST_SLOTS * m->in_flight <= m->spare_count)
+#define READY (1 + ASHLAR_SET_ASIDE < m->spare_count || m->top == ASHLAR_SLOTS)
+
+#define ASSIGNS_END m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS], \
+  m->pool_allocator[0 .. ASHLAR_PRIVATE_POOLS], m->pool_serial[0 .. ASHLAR_PRIVATE_POOLS], \
+  m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1]
+#define ASSIGNS_LADDER ASSIGNS_ALLOCATION, ASSIGNS_RESERVED, m->oversize_segments, ALL(hold), ALL(holder), \
+  ASSIGNS_USES, m->completed[0 .. ASHLAR_STREAMS - 1], m->request[request], m->in_flight, ASSIGNS_END, \
+  m->pool_searches[0 .. ASHLAR_POOL_CLASSES - 1], m->alloc_retries, m->ooms, m->sync_all_streams, m->device_allocs, \
+  m->device_frees
+
+/* a request that can go on */
+#define REQUIRES_GOING requires \valid(m); REQUIRES_WHOLE \
+  requires config: valid_config(m->config); \
+  requires request: 0 <= request < ASHLAR_REQUESTS; \
+  requires wants: WANTS(request); \
+  requires homed: HOMED; \
+  requires flight: 1 <= m->in_flight <= ASHLAR_REQUESTS; \
+  requires spare: ENOUGH_SPARE;
+/* what a step leaves: the next rung (NONE), a request that waits for an outcome, or one that is over */
+#define STEP_CLAUSES(K, A, STEP) K whole: WHOLE_STATE; \
+  K REQ_FRAME_ladder: FRAME(A, request, STEP.kind == ASHLAR_STEP_DONE ? STEP.slot : -1); \
+  K kind: ASHLAR_STEP_NONE <= STEP.kind <= ASHLAR_STEP_ERROR; \
+  K next: STEP.kind == ASHLAR_STEP_NONE ==> WANTS(request) && POISED(request) && \
+    (A).request[request].rung < m->request[request].rung && m->request[request].size == (A).request[request].size && m->in_flight == (A).in_flight && \
+    (A).spare_count <= m->spare_count; \
+  K waits: ASHLAR_STEP_NONE < STEP.kind < ASHLAR_STEP_DONE ==> WANTS(request) && ASKED(request) && \
+    HOLDS(request, STEP_IS_ABOUT_ONE(request)) && m->request[request].step == STEP.kind && \
+    m->in_flight == (A).in_flight; \
+  K over: ASHLAR_STEP_DONE <= STEP.kind ==> m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request) && \
+    m->in_flight == (A).in_flight - 1; \
+  K named: STEP.kind != ASHLAR_STEP_NONE ==> STEP.request == request; \
+  K homed: HOMED; \
+  K spare: ENOUGH_SPARE; \
+  K pools: WANTED_KEPT(A, request); \
+  K clocks: clocks_on((A).submitted, m->submitted); \
+  K REQ_FREE_handle_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> 0 <= STEP.slot < m->top && \
+    m->state[STEP.slot] == ASHLAR_ALLOCATED && m->addr[STEP.slot] == STEP.address && \
+    m->size[STEP.slot] == STEP.bytes && m->generation[STEP.slot] == STEP.generation; \
+  K REQ_SIZE_served_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> (A).request[request].size <= STEP.bytes; \
+  K none: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot == -1 ==> (A).request[request].rung > ASHLAR_RUNG_OUT_OF_MEMORY;
+#define ENSURES_STEP STEP_CLAUSES(ensures, \old(*m), \result)
 // clang-format on
 #endif
