@@ -83,7 +83,8 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires inside: 0 < size && addr % 512 == 0 && size % 512 == 0 && m->addr[slot] <= addr &&
       addr + size <= m->addr[slot] + m->size[slot];
-    requires spare: 2 <= m->spare_count;
+    requires spare: (m->addr[slot] < addr ? 1 : 0) + (addr + size < m->addr[slot] + m->size[slot] ? 1 : 0) <=
+      m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
     ENSURES_STATE
