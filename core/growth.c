@@ -29,7 +29,7 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
     assigns ASSIGNS_BLOCKS, m->hold[slot], m->holder[slot];
     ENSURES_STATE
     ensures held: m->state[slot] == ASHLAR_HELD && m->holder[slot] == request && m->addr[slot] == \old(m->addr[slot]) &&
-      m->home[slot] == \old(m->home[slot]) && m->growable[slot] == 1;
+      m->home[slot] == \old(m->home[slot]) && m->base[slot] == \old(m->base[slot]) && m->growable[slot] == 1;
     ensures why: m->hold[slot] == (\old(m->state[slot]) == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED);
     ensures whole: \old(m->state[slot]) == ASHLAR_FREE || \old(m->size[slot]) <= most ==>
       m->size[slot] == \old(m->size[slot]) && m->next[slot] == \old(m->next[slot]) &&
@@ -83,8 +83,12 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
       loop variant missing;
   */
   while (m->size[slot] < missing) {
+    //@ ghost ashlar_blocks_open(m);
     missing -= m->size[slot];
     slot = m->next[slot];
+    /*@ assert next: 0 <= slot < m->top && m->addr[slot] + missing == \at(m->addr[start], Pre) +
+          \at(m->request[request].size, Pre) && is_open(*m, slot) && m->base[slot] == \at(m->base[start], Pre) &&
+          m->home[slot] == \at(m->home[start], Pre) && m->growable[slot] == 1; */
     hold_open(m, slot, request, ashlar_growable_pages(missing, page));
   }
   m->request[request].run = start;
@@ -138,27 +142,21 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
     ENSURES_STATE
-    ensures gone: m->state[slot] != ASHLAR_HELD && !is_had(*m, slot);
+    ensures gone: !is_had(*m, slot);
     ensures REQ_FRAME_put_held: others_kept(\old(*m), *m, slot);
-    ensures result: 0 <= \result < m->top && m->state[\result] ==
-      (m->hold[slot] == ASHLAR_HOLD_UNMAPPED ? ASHLAR_UNMAPPED : ASHLAR_FREE) &&
-      m->addr[\result] <= \old(m->addr[slot]) &&
-      \old(m->addr[slot]) + \old(m->size[slot]) <= m->addr[\result] + m->size[\result] &&
-      m->home[\result] == \old(m->home[slot]);
-    ensures joined: m->state[\result] == ASHLAR_FREE ==> 0 <= \old(m->prev[slot]) ==>
-      \old(m->state[m->prev[slot]]) == ASHLAR_FREE ==> m->addr[\result] <= \old(m->addr[m->prev[slot]]);
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
-static int32_t put_held(struct ashlar_manager *m, int32_t slot)
+static void put_held(struct ashlar_manager *m, int32_t slot)
 {
-  //@ ghost ashlar_blocks_open(m);
-  return ashlar_growth_put(m, slot,
-                           m->hold[slot] == ASHLAR_HOLD_UNMAPPED ? ASHLAR_UNMAPPED : ASHLAR_FREE);
+  if (m->hold[slot] == ASHLAR_HOLD_UNMAPPED) {
+    (void)ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+  } else {
+    (void)ashlar_growth_put(m, slot, ASHLAR_FREE);
+  }
 }
 
-int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
+void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
 {
-  //@ ghost ashlar_blocks_open(m);
   uint64_t end = m->request[request].run_end;
   int32_t slot = m->request[request].run;
   m->request[request].run = -1;
@@ -171,7 +169,6 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
         !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
         (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
-      loop invariant home: m->home[slot] == \at(m->home[m->request[request].run], Pre);
       STATE_INVARIANT(loop invariant)
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
       loop assigns slot, ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
@@ -179,10 +176,55 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
   */
   while (m->addr[slot] + m->size[slot] < end) {
     int32_t next = m->next[slot];
-    (void)put_held(m, slot);
+    //@ ghost ashlar_blocks_open(m);
+    //@ assert next: 0 <= next < m->top && in_run(*m, request, next) && m->addr[next] == m->addr[slot] + m->size[slot];
+    put_held(m, slot);
     slot = next;
   }
-  return put_held(m, slot);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert last: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i == slot;
+  put_held(m, slot);
+}
+
+int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request)
+{
+  uint64_t end = m->request[request].run_end;
+  int32_t slot = m->request[request].run;
+  int32_t result;
+  //@ ghost ashlar_blocks_open(m);
+  m->request[request].run = -1;
+  ashlar_block_pass(m, slot, ASHLAR_TAKEN);
+  /*@ loop invariant slot: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \at(m->addr[m->request[request].run], Pre) &&
+        m->home[slot] == \at(m->home[m->request[request].run], Pre) && m->growable[slot] == 1;
+      loop invariant end: m->addr[slot] + m->size[slot] <= end;
+      loop invariant ahead: m->addr[slot] + m->size[slot] < end ==> 0 <= m->next[slot] && in_run(*m, request, m->next[slot]);
+      loop invariant rest: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        m->addr[slot] <= m->addr[i] && m->addr[i] + m->size[i] <= end && m->growable[i] == 1 &&
+        (m->addr[i] + m->size[i] < end ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
+      loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
+        !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
+      loop invariant new: \forall integer j; 0 <= j < m->top ==> j != slot ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
+        (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
+      STATE_INVARIANT(loop invariant)
+      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
+      loop assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested);
+      loop variant end - m->addr[slot] - m->size[slot];
+  */
+  while (m->addr[slot] + m->size[slot] < end) {
+    int32_t next = m->next[slot];
+    //@ ghost ashlar_blocks_open(m);
+    //@ assert next: 0 <= next < m->top && in_run(*m, request, next) && m->addr[next] == m->addr[slot] + m->size[slot];
+    //@ assert apart: next != slot;
+    m->requested[slot] = m->requested[next];
+    ashlar_block_pass(m, next, ASHLAR_TAKEN);
+    ashlar_block_join(m, slot);
+  }
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert last: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
+  result = ashlar_block_release(m, slot, ASHLAR_FREE);
+  //@ ghost ashlar_blocks_open(m);
+  m->entered[result] = m->pool_searches[ashlar_home_pool_class(m->home[result])];
+  return result;
 }
 
 int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int32_t slot)

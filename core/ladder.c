@@ -194,7 +194,7 @@ static struct ashlar_step grow(struct ashlar_manager *m, int32_t request)
     if (slot != -1) {
       return ask(m, request, ASHLAR_STEP_MAP, slot);
     }
-    return ashlar_ladder_serve(m, request, ashlar_growth_let_go(m, request));
+    return ashlar_ladder_serve(m, request, ashlar_growth_gather(m, request));
   }
   slot = ashlar_growth_find(m, request, m->request[request].run, ASHLAR_HOLD_FRESH);
   if (slot != -1) {
@@ -202,7 +202,7 @@ static struct ashlar_step grow(struct ashlar_manager *m, int32_t request)
     m->device_frees = ashlar_saturating_sum(m->device_frees, 1);
     return ask(m, request, ASHLAR_STEP_UNMAP, slot);
   }
-  (void)ashlar_growth_let_go(m, request);
+  ashlar_growth_let_go(m, request);
   return pass_on(m, request);
 }
 
