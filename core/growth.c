@@ -233,17 +233,8 @@ int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int3
   uint64_t lead = ashlar_growable_lead(m, slot);
   uint64_t pages = ashlar_growable_whole(m, slot, lead);
   uint64_t entered = m->entered[slot];
-  ashlar_block_take(m, slot);
-  if (lead > 0) {
-    int32_t rest = ashlar_block_cut(m, slot, lead);
-    ashlar_block_put(m, slot);
-    slot = rest;
-  }
-  if (pages < m->size[slot]) {
-    int32_t rest = ashlar_block_cut(m, slot, pages);
-    ashlar_block_put(m, rest);
-    m->entered[rest] = entered;
-  }
+  slot = ashlar_allocation_take_from(m, slot, lead);
+  ashlar_allocation_shorten(m, slot, pages, entered);
   hold(m, slot, request, ASHLAR_HOLD_LEAVING);
   ashlar_segment_unreserved(m, m->home[slot], m->size[slot]);
   return slot;
