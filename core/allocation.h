@@ -61,7 +61,7 @@ int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint6
     ENSURES_STATE
     ensures taken: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN &&
       m->addr[\result] == \old(m->addr[slot]) + before && m->size[\result] == \old(m->size[slot]) - before &&
-      m->home[\result] == \old(m->home[slot]);
+      m->home[\result] == \old(m->home[slot]) && m->growable[\result] == \old(m->growable[slot]);
     ensures old: \old(*m).state[\result] == ASHLAR_FREE || \old(*m).state[\result] == ASHLAR_UNUSED;
     ensures after: 0 <= m->next[\result] ==> m->state[m->next[\result]] != ASHLAR_FREE;
     ensures spare: m->spare_count == \old(m->spare_count) - (0 < before ? 1 : 0);
@@ -80,7 +80,7 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
     assigns ASSIGNS_BLOCKS, ALL(entered);
     ENSURES_STATE
     ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
-      m->home[slot] == \old(m->home[slot]) && m->size[slot] == size &&
+      m->home[slot] == \old(m->home[slot]) && m->growable[slot] == \old(m->growable[slot]) && m->size[slot] == size &&
       m->requested[slot] == \old(m->requested[slot]);
     ensures spare: m->spare_count == \old(m->spare_count) - (size < \old(m->size[slot]) ? 1 : 0);
     ensures REQ_FRAME_shorten: others_kept(\old(*m), *m, slot);
