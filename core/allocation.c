@@ -172,7 +172,7 @@ void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t 
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     terminates \true; exits \false;
     assigns m->state[slot], ASSIGNS_BYTES, m->requested[slot], m->references[slot], ASSIGNS_MAP, m->in_map[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures allocated: m->state[slot] == ASHLAR_ALLOCATED && m->requested[slot] == bytes && m->references[slot] == 1;
 */
 static void own(struct ashlar_manager *m, int32_t slot, uint64_t bytes)
@@ -210,7 +210,7 @@ static void count_in(struct ashlar_manager *m, int32_t class, uint64_t size, uin
     requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_STATE ENSURES_GIVEN
+    ENSURES_STATE ENSURES_LISTED ENSURES_GIVEN
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */
 static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
@@ -352,7 +352,7 @@ static void count_resize(struct ashlar_manager *m, int32_t class, uint64_t old_s
     requires after: 0 <= m->next[slot] && m->state[m->next[slot]] == ASHLAR_FREE;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE;
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures joined: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
       m->size[slot] == \old(m->size[slot]) + \old(m->size[m->next[slot]]);
     ensures after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
@@ -378,7 +378,7 @@ static void lengthen(struct ashlar_manager *m, int32_t slot)
       0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ALL(entered), ASSIGNS_MAP, ALL(in_map);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures resized: m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
       m->addr[slot] == \old(m->addr[slot]) && m->requested[slot] == \old(m->requested[slot]);
     ensures REQ_FRAME_reshape: others_kept(\old(*m), *m, slot);

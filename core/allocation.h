@@ -58,7 +58,7 @@ int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint6
     requires spare: 0 < before ==> 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures taken: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN &&
       m->addr[\result] == \old(m->addr[slot]) + before && m->size[\result] == \old(m->size[slot]) - before &&
       m->home[\result] == \old(m->home[slot]) && m->growable[\result] == \old(m->growable[slot]);
@@ -76,9 +76,10 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
     requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
     requires fits: 0 < size <= m->size[slot] && size % 512 == 0;
     requires spare: size < m->size[slot] ==> 0 < m->spare_count;
+    requires entered: entered <= m->pool_searches[m->home[slot] / ASHLAR_STREAMS];
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
       m->home[slot] == \old(m->home[slot]) && m->growable[slot] == \old(m->growable[slot]) && m->size[slot] == size &&
       m->requested[slot] == \old(m->requested[slot]);
@@ -95,7 +96,7 @@ void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t 
     requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_STATE ENSURES_GIVEN
+    ENSURES_STATE ENSURES_GIVEN ENSURES_LISTED
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */
 void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
@@ -109,7 +110,7 @@ void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t byt
     requires spare: 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_STATE ENSURES_GIVEN
+    ENSURES_STATE ENSURES_GIVEN ENSURES_LISTED
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */
 void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
@@ -124,7 +125,7 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
       m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == addr &&
       m->size[\result] == size && m->requested[\result] == bytes && m->home[\result] == \old(m->home[slot]);
     ensures old: \old(*m).state[\result] == ASHLAR_FREE || \old(*m).state[\result] == ASHLAR_UNUSED;
@@ -140,7 +141,7 @@ int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64
     terminates \true; exits \false;
     assigns m->state[slot], ASSIGNS_BYTES, ASSIGNS_STATS, m->oversize_allocations, ASSIGNS_MAP, m->in_map[slot],
       m->generation[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures REQ_STREAM_pending_ended: m->state[slot] == ASHLAR_PENDING;
     ensures REQ_FREE_handle_renewed: m->generation[slot] != \old(m->generation[slot]);
     ensures REQ_FRAME_end: others_kept(\old(*m), *m, slot);
@@ -152,7 +153,7 @@ void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot);
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures REQ_FREE_done: m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
     ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE;
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
@@ -170,7 +171,7 @@ int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot);
       0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures resized: m->state[slot] == ASHLAR_ALLOCATED && m->size[slot] == size &&
       m->addr[slot] == \old(m->addr[slot]) && m->requested[slot] == \old(m->requested[slot]);
     ensures REQ_FRAME_resize: others_kept(\old(*m), *m, slot);

@@ -55,6 +55,7 @@ uint64_t ashlar_block_bytes(const struct ashlar_manager *m);
     ensures grown: \old(m->top) <= m->top;
     ensures fresh: \forall integer j; \old(m->top) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED && m->in_map[j] == 0;
     ensures map: \forall integer j; 0 <= j < \old(m->top) ==> m->in_map[j] == \old(*m).in_map[j];
+    ensures room: m->spare_count - m->top == \old(m->spare_count) - \old(m->top);
 */
 int ashlar_block_reserve(struct ashlar_manager *m, int32_t count);
 
@@ -174,6 +175,8 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
       m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) &&
       all_bytes(m->bytes) == \old(all_bytes(m->bytes));
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ensures open: \old(*m).state[\result] != ASHLAR_UNUSED && \forall integer j; 0 <= j < m->top ==> j != \result ==>
+      m->state[j] == ASHLAR_UNUSED || m->state[j] == \old(*m).state[j];
 */
 int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t state);
 

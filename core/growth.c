@@ -8,7 +8,7 @@
     requires request: 0 <= request < ASHLAR_REQUESTS;
     terminates \true; exits \false;
     assigns m->state[slot], ASSIGNS_BYTES, m->hold[slot], m->holder[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures held: m->state[slot] == ASHLAR_HELD && m->hold[slot] == why && m->holder[slot] == request;
 */
 static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_t why)
@@ -27,7 +27,7 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
     requires spare: most < m->size[slot] ==> 0 < m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, m->hold[slot], m->holder[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures held: m->state[slot] == ASHLAR_HELD && m->holder[slot] == request && m->addr[slot] == \old(m->addr[slot]) &&
       m->home[slot] == \old(m->home[slot]) && m->base[slot] == \old(m->base[slot]) && m->growable[slot] == 1;
     ensures why: m->hold[slot] == (\old(m->state[slot]) == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED);
@@ -76,7 +76,7 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
       loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> !is_had(\at(*m, Pre), j) ==> is_had(*m, j) ==>
         in_run(*m, request, j);
-      STATE_INVARIANT(loop invariant)
+      STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre) - 1 &&
         (m->size[slot] < missing ==> m->spare_count == \at(m->spare_count, Pre));
       loop assigns slot, missing, ASSIGNS_BLOCKS, ALL(hold), ALL(holder);
@@ -141,7 +141,7 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->growable[slot] == 1;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures gone: !is_had(*m, slot);
     ensures REQ_FRAME_put_held: others_kept(\old(*m), *m, slot);
     ensures spare: m->spare_count >= \old(m->spare_count);
@@ -169,7 +169,7 @@ void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
         !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
         (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
-      STATE_INVARIANT(loop invariant)
+      STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
       loop assigns slot, ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
       loop variant UINT64_MAX - m->addr[slot];
@@ -205,7 +205,7 @@ int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request)
         !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> j != slot ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
         (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
-      STATE_INVARIANT(loop invariant)
+      STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
       loop assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested);
       loop variant end - m->addr[slot] - m->size[slot];

@@ -31,7 +31,7 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
-    ENSURES_USED
+    ENSURES_USED ENSURES_LISTED
     ensures REQ_FRAME_submit: others_kept(\old(*m), *m, slot);
     ensures other_uses: \forall integer u; 0 <= u < m->use_top ==> \old(*m).use_block[u] != slot ==>
       same_use(\old(*m), *m, u);
@@ -145,7 +145,7 @@ void ashlar_pending_go_on(struct ashlar_manager *m)
         not_submitted(m->use_top, m->use_block, m->use_number, slot);
       loop invariant none: slot == -1 ==> \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
         m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
-      PENDING_INVARIANT(loop invariant, slot)
+      PENDING_INVARIANT(loop invariant, slot) KEEPS_LISTED
       loop invariant clock: m->completed[ASHLAR_STREAM_DEFERRED] == m->submitted[ASHLAR_STREAM_DEFERRED];
       loop invariant frame: owned_kept(\at(*m, Pre), *m);
       loop invariant spares: m->spare_count >= \at(m->spare_count, Pre) && m->use_top == \at(m->use_top, Pre);
@@ -172,7 +172,7 @@ int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t
   /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
       loop invariant none: slot == -1 ==> \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
         m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> m->completed[stream] < m->use_number[u];
-      PENDING_INVARIANT(loop invariant, slot)
+      PENDING_INVARIANT(loop invariant, slot) KEEPS_LISTED
       loop invariant frame: owned_kept(\at(*m, Pre), *m);
       loop invariant freed: 0 <= freed <= m->use_spare_count - (slot != -1 ? 1 : 0);
       loop invariant spares: m->spare_count >= \at(m->spare_count, Pre) && m->use_top == \at(m->use_top, Pre);

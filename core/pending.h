@@ -36,7 +36,7 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
-    ENSURES_USED
+    ENSURES_USED ENSURES_LISTED
     ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
     ensures REQ_FRAME_back: others_kept(\old(*m), *m, slot);
     ensures spare: m->spare_count >= \old(m->spare_count);
@@ -48,7 +48,7 @@ int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
 /*@ requires \valid(m); REQUIRES_USED
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
-    ENSURES_USED
+    ENSURES_USED ENSURES_LISTED
     ensures REQ_FRAME_go_on: owned_kept(\old(*m), *m);
     ensures REQ_STREAM_defer_none: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
@@ -63,7 +63,7 @@ void ashlar_pending_go_on(struct ashlar_manager *m);
     requires number: number <= m->submitted[stream];
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[stream];
-    ENSURES_USED
+    ENSURES_USED ENSURES_LISTED
     ensures REQ_STREAM_poll_done: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> number < m->use_number[u];
     ensures REQ_FRAME_finish: owned_kept(\old(*m), *m);

@@ -49,6 +49,13 @@ void ashlar_segment_unreserved(struct ashlar_manager *m, int32_t home, uint64_t 
     ensures REQ_FRAME_create: others_kept(\old(*m), *m, \result);
     ensures REQ_ACCOUNT_create: all_bytes(m->bytes) == \old(all_bytes(m->bytes)) + size;
     ensures spare: m->spare_count == \old(m->spare_count) - 1;
+    ensures homes: home % ASHLAR_STREAMS < m->stream_count ==>
+      \old(homes_listed(m->top, m->state, m->home, m->stream_count)) ==>
+      homes_listed(m->top, m->state, m->home, m->stream_count);
+    ensures ages: \old(ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches)) ==>
+      ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+    ensures pools: \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> p != home / ASHLAR_STREAMS / ASHLAR_CLASSES ==>
+      m->pool_segments[p] == \old(*m).pool_segments[p];
 */
 int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t home,
                               uint8_t growable);
@@ -59,7 +66,7 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
     requires request: 0 <= request < ASHLAR_REQUESTS;
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_RESERVED, m->oversize_segments, m->hold[slot], m->holder[slot];
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures REQ_ATOMIC_leaving_held: m->state[slot] == ASHLAR_HELD && m->hold[slot] == ASHLAR_HOLD_LEAVING &&
       m->holder[slot] == request;
     ensures REQ_FRAME_leave: others_kept(\old(*m), *m, slot);
@@ -71,7 +78,7 @@ void ashlar_segment_leave(struct ashlar_manager *m, int32_t slot, int32_t reques
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->prev[slot] == -1 && m->next[slot] == -1;
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, ALL(entered);
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures REQ_ATOMIC_error_cached: m->state[slot] == ASHLAR_FREE;
     ensures REQ_FRAME_stay: others_kept(\old(*m), *m, slot);
     ensures spare: m->spare_count == \old(m->spare_count);
@@ -84,11 +91,13 @@ void ashlar_segment_stay(struct ashlar_manager *m, int32_t slot);
     requires counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments);
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ASSIGNS_SEGMENT_COUNTS;
-    ENSURES_STATE
+    ENSURES_STATE ENSURES_LISTED
     ensures counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments);
     ensures gone: m->state[slot] == ASHLAR_UNUSED;
     ensures REQ_FRAME_destroy: others_kept(\old(*m), *m, slot);
     ensures spare: m->spare_count == \old(m->spare_count) + 1;
+    ensures pools: \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==>
+      m->pool_segments[p] <= \old(*m).pool_segments[p];
 */
 void ashlar_segment_end(struct ashlar_manager *m, int32_t slot);
 

@@ -106,6 +106,20 @@
   predicate bytes_bounded(uint64_t bytes[7]) = all_bytes(bytes) <= UINT64_MAX;
   predicate spares_counted(integer spare_count, uint8_t state[ASHLAR_SLOTS], integer top) = spare_count == slots_in(state, ASHLAR_UNUSED, top);
 
+  // every block belongs to a stream that the table lists
+  predicate homes_listed(integer top, uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], integer stream_count) =
+    \forall integer i; 0 <= i < top ==> state[i] != ASHLAR_UNUSED ==> home[i] % ASHLAR_STREAMS < stream_count;
+
+  // REQ-LADDER-age: no free block entered its list after the last search
+  predicate ages_valid(integer top, uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS],
+    uint64_t entered[ASHLAR_SLOTS], uint64_t pool_searches[130]) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_FREE ==>
+      entered[i] <= pool_searches[home[i] / ASHLAR_STREAMS];
+
+  // between operations none has a block in its hands
+  predicate none_taken(integer top, uint8_t state[ASHLAR_SLOTS]) =
+    \forall integer i; 0 <= i < top ==> state[i] != ASHLAR_TAKEN;
+
   // --- two states ---
   predicate same_block(struct ashlar_manager a, struct ashlar_manager b, integer i) =
     a.addr[i] == b.addr[i] && a.size[i] == b.size[i] && a.home[i] == b.home[i] && a.age[i] == b.age[i] &&
@@ -160,6 +174,18 @@
   K REQ_ACCOUNT_spares: spares_counted(m->spare_count, m->state, m->top);
 #define REQUIRES_BLOCKS requires blocks: BLOCKS_STATE;
 #define ENSURES_BLOCKS ensures blocks: BLOCKS_STATE;
+
+/* What an operation keeps, where it was so before: the streams of blocks are listed, the ages of free blocks are valid. */
+#define ENSURES_LISTED \
+  ensures homes: \old(homes_listed(m->top, m->state, m->home, m->stream_count)) ==> \
+    homes_listed(m->top, m->state, m->home, m->stream_count); \
+  ensures ages: \old(ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches)) ==> \
+    ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+#define KEEPS_LISTED \
+  loop invariant homes: \at(homes_listed(m->top, m->state, m->home, m->stream_count), Pre) ==> \
+    homes_listed(m->top, m->state, m->home, m->stream_count); \
+  loop invariant ages: \at(ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches), Pre) ==> \
+    ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
 
 /* Every slot of an array. */
 #define ALL(field) m->field[0 .. ASHLAR_SLOTS - 1]

@@ -47,7 +47,8 @@ WHOLE_MACROS = """// clang-format off
 #define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) K pools: POOLS_STATE; K streams: STREAMS_STATE; \\
   K counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments); \\
   K homes: homes_listed(m->top, m->state, m->home, m->stream_count); \\
-  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches); \\
+  K taken: none_taken(m->top, m->state);
 #define REQUIRES_WHOLE requires whole: WHOLE_STATE; requires settings: page_allowed(m->config.large_segment_size);
 #define ENSURES_WHOLE ensures whole: WHOLE_STATE;
 // clang-format on

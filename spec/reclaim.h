@@ -17,16 +17,6 @@
   // no block of a pool and class can go
   predicate none_in_class(struct ashlar_manager m, integer pool_class) =
     \forall integer i; 0 <= i < m.top ==> m.home[i] / ASHLAR_STREAMS == pool_class ==> !can_go(m, i);
-
-  // every block belongs to a stream that the table lists
-  predicate homes_listed(integer top, uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], integer stream_count) =
-    \forall integer i; 0 <= i < top ==> state[i] != ASHLAR_UNUSED ==> home[i] % ASHLAR_STREAMS < stream_count;
-
-  // REQ-LADDER-age: no free block entered its list after the last search
-  predicate ages_valid(integer top, uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS],
-    uint64_t entered[ASHLAR_SLOTS], uint64_t pool_searches[130]) =
-    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_FREE ==>
-      entered[i] <= pool_searches[home[i] / ASHLAR_STREAMS];
 */
 // clang-format off
 #define REQUIRES_LISTED REQUIRES_BLOCKS REQUIRES_STREAMS \

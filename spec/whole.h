@@ -14,7 +14,8 @@
 #define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) K pools: POOLS_STATE; K streams: STREAMS_STATE; \
   K counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments); \
   K homes: homes_listed(m->top, m->state, m->home, m->stream_count); \
-  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
+  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches); \
+  K taken: none_taken(m->top, m->state);
 #define REQUIRES_WHOLE requires whole: WHOLE_STATE; requires settings: page_allowed(m->config.large_segment_size);
 #define ENSURES_WHOLE ensures whole: WHOLE_STATE;
 // clang-format on
@@ -51,7 +52,8 @@
     streams_state(stream_count, stream_order, stream_rank, stream_key, stream_gone) &&
     segments_counted(segments_created, stream_segments, pool_segments) &&
     homes_listed(top, state, home, stream_count) &&
-    ages_valid(top, state, home, entered, pool_searches);
+    ages_valid(top, state, home, entered, pool_searches) &&
+    none_taken(top, state);
 */
 // clang-format off
 #define WHOLE_STATE whole(m->free_count, m->top, m->order, m->place, m->list, m->size, m->age, m->addr, m->state, \
