@@ -19,6 +19,17 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
   m->holder[slot] = request;
 }
 
+/* A function only for the provers, which lose this fact among the arrays. */
+/*@ requires a % 512 == 0 && b % 512 == 0 && b <= a;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result == a - b && \result % 512 == 0;
+*/
+static inline uint64_t aligned_rest(uint64_t a, uint64_t b)
+{
+  return a - b;
+}
+
 /* Holds an open block; of an unmapped one that is larger no more than `most` bytes. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires open: 0 <= slot < m->top && is_open(*m, slot) && m->growable[slot] == 1;
@@ -39,6 +50,10 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
     ensures part: \old(m->state[slot]) == ASHLAR_UNMAPPED && most < \old(m->size[slot]) ==> m->size[slot] == most;
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
     ensures REQ_FRAME_hold_open: others_kept(\old(*m), *m, slot);
+    ensures run: \forall integer j; 0 <= j < m->top ==> j != slot ==>
+      (in_run(*m, request, j) <==> in_run(\old(*m), request, j)) &&
+      (in_run(*m, request, j) ==> m->next[j] == \old(*m).next[j] && m->addr[j] == \old(*m).addr[j] &&
+        m->growable[j] == \old(*m).growable[j]);
 */
 static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, uint64_t most)
 {
@@ -61,8 +76,9 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
   hold_open(m, slot, request, ashlar_growable_pages(missing, page));
   /*@ loop invariant slot: 0 <= slot < m->top && in_run(*m, request, slot) && m->home[slot] == \at(m->home[start], Pre) &&
         m->growable[slot] == 1 && m->base[slot] == \at(m->base[start], Pre);
-      loop invariant missing: 0 < missing && m->addr[slot] + missing == \at(m->addr[start], Pre) + \at(m->request[request].size, Pre)
-        && missing % 512 == 0 && missing <= \at(m->request[request].size, Pre);
+      loop invariant missing: 0 < missing <= \at(m->request[request].size, Pre) &&
+        m->addr[slot] + missing == \at(m->addr[start], Pre) + \at(m->request[request].size, Pre);
+      loop invariant granule: missing % 512 == 0;
       loop invariant start: m->addr[start] == \at(m->addr[start], Pre) && in_run(*m, request, start) &&
         m->home[start] == \at(m->home[start], Pre);
       loop invariant run: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
@@ -84,12 +100,14 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
   */
   while (m->size[slot] < missing) {
     //@ ghost ashlar_blocks_open(m);
-    missing -= m->size[slot];
+    //@ ghost int32_t last = slot;
+    missing = aligned_rest(missing, m->size[slot]);
     slot = m->next[slot];
     /*@ assert next: 0 <= slot < m->top && m->addr[slot] + missing == \at(m->addr[start], Pre) +
           \at(m->request[request].size, Pre) && is_open(*m, slot) && m->base[slot] == \at(m->base[start], Pre) &&
           m->home[slot] == \at(m->home[start], Pre) && m->growable[slot] == 1; */
     hold_open(m, slot, request, ashlar_growable_pages(missing, page));
+    //@ assert linked: m->next[last] == slot && in_run(*m, request, last) && last != slot;
   }
   m->request[request].run = start;
   m->request[request].run_end = m->addr[slot] + m->size[slot];
