@@ -34,6 +34,18 @@ static void change_inactive(struct ashlar_manager *m, int32_t class, uint64_t ol
   ashlar_stats_change(m, ASHLAR_STAT_INACTIVE_SPLIT_BYTES, class, old_bytes, bytes);
 }
 
+/* Searches so far in the pool and class of a block. */
+/*@ requires \valid(m);
+    requires slot: 0 <= slot < ASHLAR_SLOTS && 0 <= m->home[slot] < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_age_now: \result == m->pool_searches[m->home[slot] / ASHLAR_STREAMS];
+*/
+static uint64_t searches(const struct ashlar_manager *m, int32_t slot)
+{
+  return m->pool_searches[ashlar_home_pool_class(m->home[slot])];
+}
+
 /* What the block could grow to: its size, and that of the unmapped block behind it. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
@@ -144,28 +156,14 @@ int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint6
   return ashlar_should_split(ashlar_home_class(home), whole, size, m->config.max_split_size);
 }
 
-/* Cuts a taken block after `size` bytes, where it is larger, and frees the rest. */
-/*@ requires \valid(m); REQUIRES_STATE
-    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
-    requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
-    requires fits: 0 < size <= m->size[slot] && size % 512 == 0;
-    requires spare: size < m->size[slot] ==> 0 < m->spare_count;
-    terminates \true; exits \false;
-    assigns ASSIGNS_BLOCKS, ALL(entered);
-    ENSURES_STATE ENSURES_LISTED
-    ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
-      m->home[slot] == \old(m->home[slot]) && m->size[slot] == size &&
-      m->requested[slot] == \old(m->requested[slot]);
-    ensures spare: m->spare_count == \old(m->spare_count) - (size < \old(m->size[slot]) ? 1 : 0);
-    ensures REQ_FRAME_shorten: others_kept(\old(*m), *m, slot);
-*/
-static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
+void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size,
+                               uint64_t entered)
 {
   //@ ghost ashlar_blocks_open(m);
   if (size < m->size[slot]) {
     int32_t rest = ashlar_block_cut(m, slot, size);
     ashlar_block_put(m, rest);
-    m->entered[rest] = m->pool_searches[ashlar_home_pool_class(m->home[rest])];
+    m->entered[rest] = entered;
   }
 }
 
@@ -226,7 +224,7 @@ static void give(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_
     size = whole;
   }
   rest = m->growable[slot] == 0 ? whole - size : 0;
-  shorten(m, slot, size);
+  ashlar_allocation_shorten(m, slot, size, searches(m, slot));
   own(m, slot, bytes);
   count_in(m, class, size, bytes);
   change_inactive(m, class, old_inactive > 0 ? 1 : 0, old_inactive, rest > 0 ? 1 : 0, rest);
@@ -248,23 +246,7 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
   give(m, slot, bytes, size, growable, 0);
 }
 
-/* Takes what a free block has from `before` bytes on; what is before stays free. Slot of the block taken. */
-/*@ requires \valid(m); REQUIRES_STATE
-    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
-    requires inside: before % 512 == 0 && before < m->size[slot];
-    requires spare: 0 < before ==> 0 < m->spare_count;
-    terminates \true; exits \false;
-    assigns ASSIGNS_BLOCKS, ALL(entered);
-    ENSURES_STATE ENSURES_LISTED
-    ensures taken: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN &&
-      m->addr[\result] == \old(m->addr[slot]) + before && m->size[\result] == \old(m->size[slot]) - before &&
-      m->home[\result] == \old(m->home[slot]);
-    ensures old: \old(*m).state[\result] == ASHLAR_FREE || \old(*m).state[\result] == ASHLAR_UNUSED;
-    ensures after: 0 <= m->next[\result] ==> m->state[m->next[\result]] != ASHLAR_FREE;
-    ensures spare: m->spare_count == \old(m->spare_count) - (0 < before ? 1 : 0);
-    ensures REQ_FRAME_take: others_kept(\old(*m), *m, \result);
-*/
-static int32_t take_from(struct ashlar_manager *m, int32_t slot, uint64_t before)
+int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint64_t before)
 {
   //@ ghost ashlar_blocks_open(m);
   int32_t block = slot;
@@ -289,8 +271,8 @@ int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64
   uint64_t rest = m->size[slot] - size;
   uint64_t count = (before > 0 ? 1U : 0U) + (size < m->size[slot] - before ? 1U : 0U);
   int32_t growable = m->growable[slot];
-  int32_t block = take_from(m, slot, before);
-  shorten(m, block, size);
+  int32_t block = ashlar_allocation_take_from(m, slot, before);
+  ashlar_allocation_shorten(m, block, size, searches(m, block));
   own(m, block, bytes);
   count_in(m, class, size, bytes);
   if (growable == 0) {
@@ -336,7 +318,7 @@ int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot)
   int32_t result;
   ashlar_block_pass(m, slot, ASHLAR_TAKEN);
   result = ashlar_block_release(m, slot, ASHLAR_FREE);
-  m->entered[result] = m->pool_searches[ashlar_home_pool_class(m->home[result])];
+  m->entered[result] = searches(m, result);
   left = inactive(m, result);
   ashlar_stats_decrease(m, ASHLAR_STAT_ACTIVE, class, 1);
   ashlar_stats_decrease(m, ASHLAR_STAT_ACTIVE_BYTES, class, size);
@@ -409,7 +391,7 @@ static void reshape(struct ashlar_manager *m, int32_t slot, uint64_t size)
   if (m->next[slot] >= 0 && m->state[m->next[slot]] == ASHLAR_FREE) {
     lengthen(m, slot);
   }
-  shorten(m, slot, size);
+  ashlar_allocation_shorten(m, slot, size, searches(m, slot));
   ashlar_block_pass(m, slot, ASHLAR_ALLOCATED);
   ashlar_map_insert(m, slot);
 }

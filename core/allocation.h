@@ -51,6 +51,44 @@ int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t home, u
 int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint64_t whole,
                              uint64_t size, int growable);
 
+/* Takes what a free block has from `before` bytes on; what is before stays free. Slot of the block taken. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires inside: before % 512 == 0 && before < m->size[slot];
+    requires spare: 0 < before ==> 0 < m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ALL(entered);
+    ENSURES_STATE ENSURES_LISTED
+    ensures taken: 0 <= \result < m->top && m->state[\result] == ASHLAR_TAKEN &&
+      m->addr[\result] == \old(m->addr[slot]) + before && m->size[\result] == \old(m->size[slot]) - before &&
+      m->home[\result] == \old(m->home[slot]) && m->growable[\result] == \old(m->growable[slot]);
+    ensures old: \old(*m).state[\result] == ASHLAR_FREE || \old(*m).state[\result] == ASHLAR_UNUSED;
+    ensures after: 0 <= m->next[\result] ==> m->state[m->next[\result]] != ASHLAR_FREE;
+    ensures spare: m->spare_count == \old(m->spare_count) - (0 < before ? 1 : 0);
+    ensures REQ_FRAME_take: others_kept(\old(*m), *m, \result);
+*/
+int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint64_t before);
+
+/* Cuts a taken block after `size` bytes, where it is larger; the rest is free, and entered its list when `entered`
+   searches had been made. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
+    requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
+    requires fits: 0 < size <= m->size[slot] && size % 512 == 0;
+    requires spare: size < m->size[slot] ==> 0 < m->spare_count;
+    requires entered: entered <= m->pool_searches[m->home[slot] / ASHLAR_STREAMS];
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ALL(entered);
+    ENSURES_STATE ENSURES_LISTED
+    ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
+      m->home[slot] == \old(m->home[slot]) && m->growable[slot] == \old(m->growable[slot]) && m->size[slot] == size &&
+      m->requested[slot] == \old(m->requested[slot]);
+    ensures spare: m->spare_count == \old(m->spare_count) - (size < \old(m->size[slot]) ? 1 : 0);
+    ensures REQ_FRAME_shorten: others_kept(\old(*m), *m, slot);
+*/
+void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size,
+                               uint64_t entered);
+
 /* Takes a free block for a request of `bytes` bytes, rounded to `size`, splitting the rest off as the rules say. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
@@ -83,7 +121,8 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires inside: 0 < size && addr % 512 == 0 && size % 512 == 0 && m->addr[slot] <= addr &&
       addr + size <= m->addr[slot] + m->size[slot];
-    requires spare: 2 <= m->spare_count;
+    requires spare: (m->addr[slot] < addr ? 1 : 0) + (addr + size < m->addr[slot] + m->size[slot] ? 1 : 0) <=
+      m->spare_count;
     terminates \true; exits \false;
     assigns ASSIGNS_ALLOCATION;
     ENSURES_STATE ENSURES_LISTED

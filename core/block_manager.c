@@ -370,7 +370,7 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
 static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 {
   if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
-    (void)ashlar_growth_let_go(m, request);
+    ashlar_growth_let_go(m, request);
     ashlar_ladder_next_rung(m, request);
   } else {
     m->request[request].growth = ASHLAR_GROWTH_UNDOING;
@@ -453,7 +453,7 @@ static void undo(struct ashlar_manager *m, int32_t request)
     uncount_free(m);
   }
   if (m->request[request].run != -1) {
-    (void)ashlar_growth_let_go(m, request);
+    ashlar_growth_let_go(m, request);
   } else if (m->request[request].step == ASHLAR_STEP_RELEASE) {
     ashlar_segment_stay(m, slot);
     uncount_free(m);
@@ -493,7 +493,7 @@ enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
   }
   step = m->request[request].step;
   if (m->request[request].run != -1) {
-    (void)ashlar_growth_let_go(m, request);
+    ashlar_growth_let_go(m, request);
   } else if (step == ASHLAR_STEP_UNMAP) {
     (void)ashlar_growth_put(m, m->request[request].slot, ASHLAR_UNMAPPED);
   } else if (step == ASHLAR_STEP_RELEASE ||

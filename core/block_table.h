@@ -170,7 +170,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
       m->addr[\result] <= \old(m->addr[slot]) &&
       \old(m->addr[slot]) + \old(m->size[slot]) <= m->addr[\result] + m->size[\result];
     ensures REQ_STREAM_kept: m->home[\result] == \old(m->home[slot]) && m->age[\result] == \old(m->age[slot]) &&
-      m->base[\result] == \old(m->base[slot]);
+      m->base[\result] == \old(m->base[slot]) && m->growable[\result] == \old(m->growable[slot]);
     ensures REQ_ACCOUNT_release:
       m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) &&
       all_bytes(m->bytes) == \old(all_bytes(m->bytes));

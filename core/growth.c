@@ -19,6 +19,17 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
   m->holder[slot] = request;
 }
 
+/* A function only for the provers, which lose this fact among the arrays. */
+/*@ requires a % 512 == 0 && b % 512 == 0 && b <= a;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result == a - b && \result % 512 == 0;
+*/
+static inline uint64_t aligned_rest(uint64_t a, uint64_t b)
+{
+  return a - b;
+}
+
 /* Holds an open block; of an unmapped one that is larger no more than `most` bytes. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires open: 0 <= slot < m->top && is_open(*m, slot) && m->growable[slot] == 1;
@@ -29,7 +40,7 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
     assigns ASSIGNS_BLOCKS, m->hold[slot], m->holder[slot];
     ENSURES_STATE ENSURES_LISTED
     ensures held: m->state[slot] == ASHLAR_HELD && m->holder[slot] == request && m->addr[slot] == \old(m->addr[slot]) &&
-      m->home[slot] == \old(m->home[slot]) && m->growable[slot] == 1;
+      m->home[slot] == \old(m->home[slot]) && m->base[slot] == \old(m->base[slot]) && m->growable[slot] == 1;
     ensures why: m->hold[slot] == (\old(m->state[slot]) == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED);
     ensures whole: \old(m->state[slot]) == ASHLAR_FREE || \old(m->size[slot]) <= most ==>
       m->size[slot] == \old(m->size[slot]) && m->next[slot] == \old(m->next[slot]) &&
@@ -39,6 +50,10 @@ static void hold(struct ashlar_manager *m, int32_t slot, int32_t request, uint8_
     ensures part: \old(m->state[slot]) == ASHLAR_UNMAPPED && most < \old(m->size[slot]) ==> m->size[slot] == most;
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
     ensures REQ_FRAME_hold_open: others_kept(\old(*m), *m, slot);
+    ensures run: \forall integer j; 0 <= j < m->top ==> j != slot ==>
+      (in_run(*m, request, j) <==> in_run(\old(*m), request, j)) &&
+      (in_run(*m, request, j) ==> m->next[j] == \old(*m).next[j] && m->addr[j] == \old(*m).addr[j] &&
+        m->growable[j] == \old(*m).growable[j]);
 */
 static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, uint64_t most)
 {
@@ -61,8 +76,9 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
   hold_open(m, slot, request, ashlar_growable_pages(missing, page));
   /*@ loop invariant slot: 0 <= slot < m->top && in_run(*m, request, slot) && m->home[slot] == \at(m->home[start], Pre) &&
         m->growable[slot] == 1 && m->base[slot] == \at(m->base[start], Pre);
-      loop invariant missing: 0 < missing && m->addr[slot] + missing == \at(m->addr[start], Pre) + \at(m->request[request].size, Pre)
-        && missing % 512 == 0 && missing <= \at(m->request[request].size, Pre);
+      loop invariant missing: 0 < missing <= \at(m->request[request].size, Pre) &&
+        m->addr[slot] + missing == \at(m->addr[start], Pre) + \at(m->request[request].size, Pre);
+      loop invariant granule: missing % 512 == 0;
       loop invariant start: m->addr[start] == \at(m->addr[start], Pre) && in_run(*m, request, start) &&
         m->home[start] == \at(m->home[start], Pre);
       loop invariant run: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
@@ -83,9 +99,15 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
       loop variant missing;
   */
   while (m->size[slot] < missing) {
-    missing -= m->size[slot];
+    //@ ghost ashlar_blocks_open(m);
+    //@ ghost int32_t last = slot;
+    missing = aligned_rest(missing, m->size[slot]);
     slot = m->next[slot];
+    /*@ assert next: 0 <= slot < m->top && m->addr[slot] + missing == \at(m->addr[start], Pre) +
+          \at(m->request[request].size, Pre) && is_open(*m, slot) && m->base[slot] == \at(m->base[start], Pre) &&
+          m->home[slot] == \at(m->home[start], Pre) && m->growable[slot] == 1; */
     hold_open(m, slot, request, ashlar_growable_pages(missing, page));
+    //@ assert linked: m->next[last] == slot && in_run(*m, request, last) && last != slot;
   }
   m->request[request].run = start;
   m->request[request].run_end = m->addr[slot] + m->size[slot];
@@ -138,27 +160,21 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     terminates \true; exits \false;
     assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
     ENSURES_STATE ENSURES_LISTED
-    ensures gone: m->state[slot] != ASHLAR_HELD && !is_had(*m, slot);
+    ensures gone: !is_had(*m, slot);
     ensures REQ_FRAME_put_held: others_kept(\old(*m), *m, slot);
-    ensures result: 0 <= \result < m->top && m->state[\result] ==
-      (m->hold[slot] == ASHLAR_HOLD_UNMAPPED ? ASHLAR_UNMAPPED : ASHLAR_FREE) &&
-      m->addr[\result] <= \old(m->addr[slot]) &&
-      \old(m->addr[slot]) + \old(m->size[slot]) <= m->addr[\result] + m->size[\result] &&
-      m->home[\result] == \old(m->home[slot]);
-    ensures joined: m->state[\result] == ASHLAR_FREE ==> 0 <= \old(m->prev[slot]) ==>
-      \old(m->state[m->prev[slot]]) == ASHLAR_FREE ==> m->addr[\result] <= \old(m->addr[m->prev[slot]]);
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
-static int32_t put_held(struct ashlar_manager *m, int32_t slot)
+static void put_held(struct ashlar_manager *m, int32_t slot)
 {
-  //@ ghost ashlar_blocks_open(m);
-  return ashlar_growth_put(m, slot,
-                           m->hold[slot] == ASHLAR_HOLD_UNMAPPED ? ASHLAR_UNMAPPED : ASHLAR_FREE);
+  if (m->hold[slot] == ASHLAR_HOLD_UNMAPPED) {
+    (void)ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+  } else {
+    (void)ashlar_growth_put(m, slot, ASHLAR_FREE);
+  }
 }
 
-int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
+void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
 {
-  //@ ghost ashlar_blocks_open(m);
   uint64_t end = m->request[request].run_end;
   int32_t slot = m->request[request].run;
   m->request[request].run = -1;
@@ -170,8 +186,7 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
       loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
         !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
-        (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
-      loop invariant home: m->home[slot] == \at(m->home[m->request[request].run], Pre);
+        (in_run(*m, request, j) <==> in_run(\at(*m, Pre), request, j));
       STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
       loop assigns slot, ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
@@ -179,10 +194,55 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
   */
   while (m->addr[slot] + m->size[slot] < end) {
     int32_t next = m->next[slot];
-    (void)put_held(m, slot);
+    //@ ghost ashlar_blocks_open(m);
+    //@ assert next: 0 <= next < m->top && in_run(*m, request, next) && m->addr[next] == m->addr[slot] + m->size[slot];
+    put_held(m, slot);
     slot = next;
   }
-  return put_held(m, slot);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert last: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i == slot;
+  put_held(m, slot);
+}
+
+int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request)
+{
+  uint64_t end = m->request[request].run_end;
+  int32_t slot = m->request[request].run;
+  int32_t result;
+  //@ ghost ashlar_blocks_open(m);
+  m->request[request].run = -1;
+  ashlar_block_pass(m, slot, ASHLAR_TAKEN);
+  /*@ loop invariant slot: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \at(m->addr[m->request[request].run], Pre) &&
+        m->home[slot] == \at(m->home[m->request[request].run], Pre) && m->growable[slot] == 1;
+      loop invariant end: m->addr[slot] + m->size[slot] <= end;
+      loop invariant ahead: m->addr[slot] + m->size[slot] < end ==> 0 <= m->next[slot] && in_run(*m, request, m->next[slot]);
+      loop invariant rest: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        m->addr[slot] <= m->addr[i] && m->addr[i] + m->size[i] <= end && m->growable[i] == 1 &&
+        (m->addr[i] + m->size[i] < end ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
+      loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
+        !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
+      loop invariant new: \forall integer j; 0 <= j < m->top ==> j != slot ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
+        (in_run(*m, request, j) <==> in_run(\at(*m, Pre), request, j));
+      STATE_INVARIANT(loop invariant) KEEPS_LISTED
+      loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
+      loop assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested);
+      loop variant end - m->addr[slot] - m->size[slot];
+  */
+  while (m->addr[slot] + m->size[slot] < end) {
+    int32_t next = m->next[slot];
+    //@ ghost ashlar_blocks_open(m);
+    //@ assert next: 0 <= next < m->top && in_run(*m, request, next) && m->addr[next] == m->addr[slot] + m->size[slot];
+    //@ assert apart: next != slot;
+    m->requested[slot] = m->requested[next];
+    ashlar_block_pass(m, next, ASHLAR_TAKEN);
+    ashlar_block_join(m, slot);
+  }
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert last: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
+  result = ashlar_block_release(m, slot, ASHLAR_FREE);
+  //@ ghost ashlar_blocks_open(m);
+  m->entered[result] = m->pool_searches[ashlar_home_pool_class(m->home[result])];
+  return result;
 }
 
 int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int32_t slot)
@@ -191,17 +251,8 @@ int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int3
   uint64_t lead = ashlar_growable_lead(m, slot);
   uint64_t pages = ashlar_growable_whole(m, slot, lead);
   uint64_t entered = m->entered[slot];
-  ashlar_block_take(m, slot);
-  if (lead > 0) {
-    int32_t rest = ashlar_block_cut(m, slot, lead);
-    ashlar_block_put(m, slot);
-    slot = rest;
-  }
-  if (pages < m->size[slot]) {
-    int32_t rest = ashlar_block_cut(m, slot, pages);
-    ashlar_block_put(m, rest);
-    m->entered[rest] = entered;
-  }
+  slot = ashlar_allocation_take_from(m, slot, lead);
+  ashlar_allocation_shorten(m, slot, pages, entered);
   hold(m, slot, request, ASHLAR_HOLD_LEAVING);
   ashlar_segment_unreserved(m, m->home[slot], m->size[slot]);
   return slot;

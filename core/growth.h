@@ -77,8 +77,7 @@ void ashlar_growth_unmapped(struct ashlar_manager *m, int32_t slot, uint8_t hold
 */
 int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state);
 
-/* Lets the held run go: mapped blocks are free, the others unmapped. Slot of the last one, which covers the run if all of it
-   is mapped. */
+/* Lets the held run go: mapped blocks are free, the others unmapped. Linear in its blocks. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires run: run_held(*m, request);
@@ -89,15 +88,32 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     ensures none: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
     ensures REQ_FRAME_let_go: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==>
       !in_run(\old(*m), request, j) ==> kept(\old(*m), *m, j);
-    ensures new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\old(*m), j);
-    ensures result: 0 <= \result < m->top && m->home[\result] == \old(m->home[m->request[request].run]);
-    ensures REQ_GROW_allocate_covered:
-      (\forall integer i; 0 <= i < m->top ==> in_run(\old(*m), request, i) ==> m->hold[i] != ASHLAR_HOLD_UNMAPPED) ==>
-      m->state[\result] == ASHLAR_FREE && m->addr[\result] <= \old(m->addr[m->request[request].run]) &&
-      \old(m->request[request].run_end) <= m->addr[\result] + m->size[\result];
+    ensures new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\old(*m), j) &&
+      !in_run(\old(*m), request, j);
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
-int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
+void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
+
+/* Makes the held run, all of which is mapped, one free block; its slot. Linear in the blocks of the run. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    requires run: run_held(*m, request);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered), m->request[request].run;
+    ENSURES_STATE ENSURES_LISTED
+    ensures over: m->request[request].run == -1;
+    ensures none: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
+    ensures REQ_FRAME_gather: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==>
+      !in_run(\old(*m), request, j) ==> kept(\old(*m), *m, j);
+    ensures new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\old(*m), j) &&
+      !in_run(\old(*m), request, j);
+    ensures REQ_GROW_allocate_covered: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
+      m->addr[\result] <= \old(m->addr[m->request[request].run]) &&
+      \old(m->request[request].run_end) <= m->addr[\result] + m->size[\result] &&
+      m->home[\result] == \old(m->home[m->request[request].run]);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request);
 
 /* Cuts the whole pages out of a free block of a growable segment and holds them, to be unmapped; what is before and behind
    stays free. Slot of the held block. */
@@ -107,6 +123,7 @@ int32_t ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
     requires settings: page_allowed(m->config.large_segment_size);
     requires spare: 2 <= m->spare_count;
     requires pages: has_pages(*m, slot);
+    requires entered: m->entered[slot] <= m->pool_searches[m->home[slot] / ASHLAR_STREAMS];
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, ALL(entered), ALL(hold), ALL(holder);
     ENSURES_STATE ENSURES_LISTED

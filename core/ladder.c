@@ -267,7 +267,7 @@ static struct ashlar_step map_run(struct ashlar_manager *m, int32_t request)
   if (slot != -1) {
     return ask(m, request, ASHLAR_STEP_MAP, slot);
   }
-  slot = ashlar_move_let_go(m, request);
+  slot = ashlar_move_gather(m, request);
   return ashlar_ladder_serve(m, request, slot);
 }
 
@@ -288,7 +288,7 @@ static struct ashlar_step undo_run(struct ashlar_manager *m, int32_t request)
     m->device_frees = ashlar_saturating_sum(m->device_frees, 1);
     return ask(m, request, ASHLAR_STEP_UNMAP, slot);
   }
-  (void)ashlar_move_let_go(m, request);
+  ashlar_move_let_go(m, request);
   return pass_on(m, request);
 }
 

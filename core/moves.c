@@ -117,11 +117,20 @@ int32_t ashlar_move_put(struct ashlar_manager *m, int32_t slot, uint8_t state, i
   return result;
 }
 
-int32_t ashlar_move_let_go(struct ashlar_manager *m, int32_t request)
+void ashlar_move_let_go(struct ashlar_manager *m, int32_t request)
+{
+  //@ ghost ashlar_whole_open(m);
+  ashlar_growth_let_go(m, request);
+  /*@ assert run: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==> m->holder[i] == request ==>
+        in_run(*m, request, i); */
+  //@ ghost ashlar_whole_close(m);
+}
+
+int32_t ashlar_move_gather(struct ashlar_manager *m, int32_t request)
 {
   int32_t result;
   //@ ghost ashlar_whole_open(m);
-  result = ashlar_growth_let_go(m, request);
+  result = ashlar_growth_gather(m, request);
   /*@ assert run: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==> m->holder[i] == request ==>
         in_run(*m, request, i); */
   //@ ghost ashlar_whole_close(m);

@@ -190,7 +190,7 @@ void ashlar_move_unmapped(struct ashlar_manager *m, int32_t slot, int32_t reques
 */
 int32_t ashlar_move_put(struct ashlar_manager *m, int32_t slot, uint8_t state, int32_t request);
 
-/* The held run is let go: what is mapped is free, the rest unmapped. Slot of the last block of it. */
+/* The held run is let go: what is mapped is free, the rest unmapped. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
     terminates \true; exits \false;
@@ -198,12 +198,24 @@ int32_t ashlar_move_put(struct ashlar_manager *m, int32_t slot, uint8_t state, i
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
     ensures over: m->request[request].run == -1 && HOLDS_NONE(request);
-    ensures result: 0 <= \result < m->top;
-    ensures REQ_GROW_allocate_covered: \old(RUN_MAPPED(request)) ==> m->state[\result] == ASHLAR_FREE &&
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+void ashlar_move_let_go(struct ashlar_manager *m, int32_t request);
+
+/* The held run, all of which is mapped, is one free block. Its slot. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
+    requires mapped: RUN_MAPPED(request);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered), m->request[request].run;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures over: m->request[request].run == -1 && HOLDS_NONE(request);
+    ensures REQ_GROW_allocate_covered: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
       \old(m->request[request].run_end) - \old(m->addr[m->request[request].run]) <= m->size[\result];
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
-int32_t ashlar_move_let_go(struct ashlar_manager *m, int32_t request);
+int32_t ashlar_move_gather(struct ashlar_manager *m, int32_t request);
 
 /* The first block of the held run that is held for a reason; -1: none. */
 /*@ requires \valid(m); REQUIRES_WHOLE

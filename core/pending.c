@@ -42,6 +42,7 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
     ensures tops: m->use_top == \old(m->use_top) && m->use_spare_count >= \old(m->use_spare_count);
     ensures state: m->state[slot] == ASHLAR_PENDING || m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_CLOCKS
 */
 static int submit(struct ashlar_manager *m, int32_t slot)
 {
@@ -149,6 +150,7 @@ void ashlar_pending_go_on(struct ashlar_manager *m)
       loop invariant clock: m->completed[ASHLAR_STREAM_DEFERRED] == m->submitted[ASHLAR_STREAM_DEFERRED];
       loop invariant frame: owned_kept(\at(*m, Pre), *m);
       loop invariant spares: m->spare_count >= \at(m->spare_count, Pre) && m->use_top == \at(m->use_top, Pre);
+      loop invariant clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \at(*m, Pre).submitted[s] <= m->submitted[s];
       loop assigns slot, ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
       loop variant m->use_top - m->use_spare_count;
   */
@@ -176,6 +178,7 @@ int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t
       loop invariant frame: owned_kept(\at(*m, Pre), *m);
       loop invariant freed: 0 <= freed <= m->use_spare_count - (slot != -1 ? 1 : 0);
       loop invariant spares: m->spare_count >= \at(m->spare_count, Pre) && m->use_top == \at(m->use_top, Pre);
+      loop invariant clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \at(*m, Pre).submitted[s] <= m->submitted[s];
       loop assigns slot, freed, ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
       loop variant m->use_top - m->use_spare_count;
   */

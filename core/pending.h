@@ -40,6 +40,7 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
     ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
     ensures REQ_FRAME_back: others_kept(\old(*m), *m, slot);
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_CLOCKS
 */
 int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
 
@@ -53,6 +54,7 @@ int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
     ensures REQ_STREAM_defer_none: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_CLOCKS
 */
 void ashlar_pending_go_on(struct ashlar_manager *m);
 
@@ -68,6 +70,7 @@ void ashlar_pending_go_on(struct ashlar_manager *m);
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> number < m->use_number[u];
     ensures REQ_FRAME_finish: owned_kept(\old(*m), *m);
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_CLOCKS
 */
 int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t number);
 

@@ -193,6 +193,7 @@ void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
       loop invariant others: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot ==>
         m->use_number[u] == \at(m->use_number[u], Pre);
       loop invariant uses: USES_STATE;
+      loop invariant clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \at(*m, Pre).submitted[s] <= m->submitted[s];
       loop assigns use, ASSIGNS_QUEUES;
       loop variant use == -1 ? 0 : m->use_serial[use];
   */

@@ -111,6 +111,7 @@ uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use);
     ensures REQ_STREAM_queue_all: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==> 0 < m->use_number[u];
     ensures REQ_FRAME_submit: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot ==>
       m->use_number[u] == \old(*m).use_number[u];
+    ENSURES_CLOCKS
 */
 void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot);
 

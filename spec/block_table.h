@@ -64,7 +64,8 @@
 
   // only growable segments have addresses without memory
   predicate unmapped_growable(integer top, uint8_t state[ASHLAR_SLOTS], uint8_t growable[ASHLAR_SLOTS]) =
-    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_UNMAPPED ==> growable[i] == 1;
+    \forall integer i; 0 <= i < top ==>
+      (state[i] == ASHLAR_UNMAPPED ==> growable[i] == 1) && (state[i] != ASHLAR_UNUSED ==> growable[i] <= 1);
 
   // REQ-COALESCE: neighbours are not both free, nor both unmapped
   predicate blocks_coalesced(integer top, int32_t next[ASHLAR_SLOTS], uint8_t state[ASHLAR_SLOTS]) =

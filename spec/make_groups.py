@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes spec/groups.h: for each module's invariant one predicate that is the conjunction of its clauses.
+"""Writes spec/groups.h, for each module's invariant one predicate that is the conjunction of its clauses; and spec/whole.h,
+one for the state of a manager.
 
 Functions that only hand a state on prove at once with one name for it; the clauses are needed where the state changes. The
 clauses stay where they are, in the macros of the other headers; here they are only put together. Run it after a clause
@@ -29,7 +30,30 @@ GROUPS = [
     ("streams_state", "STREAM_CLAUSES", "STREAMS_STATE"),
 ]
 HEADERS = ["address_map", "block_table", "free_index", "pool", "stream_table", "stream_use"]
+WHOLE = ("whole", "WHOLE_CLAUSES", "WHOLE_STATE")
+WHOLE_HEADERS = ["groups", "pending", "reclaim"]
 WIDTH = 118
+
+PREAMBLE = """/* {name}.h (ACSL only) - {what}
+ *
+ * Written by spec/make_groups.py. A predicate takes the arrays and not the manager: then a write to any other field leaves
+ * it as it is by syntax.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_SPEC_{guard}_H
+#define ASHLAR_SPEC_{guard}_H
+
+"""
+WHOLE_MACROS = """// clang-format off
+#define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) K pools: POOLS_STATE; K streams: STREAMS_STATE; \\
+  K counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments); \\
+  K homes: homes_listed(m->top, m->state, m->home, m->stream_count); \\
+  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches); \\
+  K taken: none_taken(m->top, m->state);
+#define REQUIRES_WHOLE requires whole: WHOLE_STATE; requires settings: page_allowed(m->config.large_segment_size);
+#define ENSURES_WHOLE ensures whole: WHOLE_STATE;
+// clang-format on
+
+"""
 
 
 def manager_fields():
@@ -43,9 +67,10 @@ def manager_fields():
     return fields
 
 
-def clauses_of(macro):
+def clauses_of(macro, headers):
     """The predicates of a macro of clauses, as they are written for `m`."""
-    stub = "".join(f'#include "spec/{name}.h"\n' for name in HEADERS) + f"BEGIN {macro}(@@) END\n"
+    stub = "".join(f'#include "spec/{name}.h"\n' for name in headers)
+    stub += (WHOLE_MACROS if macro == WHOLE[1] else "") + f"BEGIN {macro}(@@) END\n"
     text = subprocess.run(
         ["gcc", "-E", "-P", "-I.", "-"], input=stub, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True
     ).stdout
@@ -65,8 +90,8 @@ def wrapped(start, items, end, tail=""):
     return (tail + "\n").join(lines + [line])
 
 
-def group(fields, predicate, macro, name):
-    clauses = clauses_of(macro)
+def group(fields, headers, predicate, macro, name):
+    clauses = clauses_of(macro, headers)
     used = []
     for clause in clauses:
         for field in re.findall(r"m\s*->\s*(\w+)", clause):
@@ -77,40 +102,52 @@ def group(fields, predicate, macro, name):
         kind, size = fields[field]
         parameters.append(f"{kind} {field}[{size}]" if size else f"integer {field}")
     text = "/*@\n" + wrapped(f"  predicate {predicate}(", parameters, ") =") + "\n"
-    text += " &&\n".join("    " + re.sub(r"m\s*->\s*", "", clause) for clause in clauses) + ";\n*/\n"
+    text += " &&\n".join(conjunct(clause) for clause in clauses) + ";\n*/\n"
     text += "// clang-format off\n"
     text += wrapped(f"#define {name} {predicate}(", ["m->" + field for field in used], ")", " \\") + "\n"
     return text + "// clang-format on\n\n"
 
 
-def generated():
-    fields = manager_fields()
-    text = """/* groups.h (ACSL only) - the invariant of each module as one predicate: the conjunction of its clauses.
- *
- * Written by spec/make_groups.py. A predicate takes the arrays and not the manager: then a write to any other field leaves
- * it as it is by syntax.
- * SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ASHLAR_SPEC_GROUPS_H
-#define ASHLAR_SPEC_GROUPS_H
+def conjunct(clause):
+    """A clause as a part of the predicate, in lines of bounded width."""
+    clause = re.sub(r"m\s*->\s*", "", clause)
+    name, _, rest = clause.partition("(")
+    if name.isidentifier() and rest.endswith(")") and "(" not in rest:
+        return wrapped(f"    {name}(", rest[:-1].split(", "), ")").replace("\n    ", "\n      ")
+    return "    " + clause
 
-"""
+
+def groups(fields):
+    text = PREAMBLE.format(
+        name="groups", guard="GROUPS", what="the invariant of each module as one predicate: the conjunction of its clauses."
+    )
     text += "".join(f'#include "spec/{name}.h"\n' for name in HEADERS) + "\n"
-    text += "".join(group(fields, *one) for one in GROUPS)
-    return text + "#endif\n"
+    return text + "".join(group(fields, HEADERS, *one) for one in GROUPS) + "#endif\n"
+
+
+def whole(fields):
+    text = PREAMBLE.format(
+        name="whole", guard="WHOLE", what="the state of a manager as one predicate, for the functions that only call others."
+    )
+    text += "".join(f'#include "spec/{name}.h"\n' for name in WHOLE_HEADERS) + "\n" + WHOLE_MACROS
+    return text + group(fields, HEADERS + WHOLE_HEADERS, *WHOLE) + "#endif\n"
 
 
 def main(arguments):
-    path = os.path.join(HERE, "groups.h")
-    text = generated()
-    if arguments == ["--check"]:
-        with open(path, encoding="utf-8") as header:
-            if header.read() != text:
-                print("spec/groups.h is not what spec/make_groups.py writes", file=sys.stderr)
-                return 1
-        return 0
-    with open(path, "w", encoding="utf-8") as header:
-        header.write(text)
-    return 0
+    fields = manager_fields()
+    stale = False
+    for name, make in (("groups", groups), ("whole", whole)):
+        path = os.path.join(HERE, name + ".h")
+        text = make(fields)
+        if arguments == ["--check"]:
+            with open(path, encoding="utf-8") as header:
+                if header.read() != text:
+                    print(f"spec/{name}.h is not what spec/make_groups.py writes", file=sys.stderr)
+                    stale = True
+        else:
+            with open(path, "w", encoding="utf-8") as header:
+                header.write(text)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -168,5 +168,7 @@
 #define ASSIGNS_QUEUES EVERY_USE(use_next), EVERY_USE(use_number), m->queue_head[0 .. ASHLAR_STREAMS - 1], \
   m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1], m->use_submissions
 #define ASSIGNS_RECORDS EVERY_USE(use_block), EVERY_USE(use_next), EVERY_USE(use_spare), m->use_spare_count
+#define ENSURES_CLOCKS ensures clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \
+  \old(*m).submitted[s] <= m->submitted[s];
 // clang-format on
 #endif

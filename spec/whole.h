@@ -1,23 +1,25 @@
-/* whole.h (ACSL only) - the state of a manager as one predicate: the conjunction of the clauses of the other headers.
+/* whole.h (ACSL only) - the state of a manager as one predicate, for the functions that only call others.
  *
- * For the functions that only call others: they hand the state on as it is, and a single name for it is found again at once.
- * It takes the arrays and not the manager, so that a request that moves leaves it as it is.
+ * Written by spec/make_groups.py. A predicate takes the arrays and not the manager: then a write to any other field leaves
+ * it as it is by syntax.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_WHOLE_H
 #define ASHLAR_SPEC_WHOLE_H
 
-#include "spec/address_map.h"
-#include "spec/allocation.h"
-#include "spec/block_table.h"
-#include "spec/free_index.h"
-#include "spec/growable.h"
-#include "spec/pending.h"
-#include "spec/pool.h"
-#include "spec/reclaim.h"
-#include "spec/segment.h"
-#include "spec/stream_table.h"
 #include "spec/groups.h"
-#include "spec/stream_use.h"
+#include "spec/pending.h"
+#include "spec/reclaim.h"
+
+// clang-format off
+#define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) K pools: POOLS_STATE; K streams: STREAMS_STATE; \
+  K counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments); \
+  K homes: homes_listed(m->top, m->state, m->home, m->stream_count); \
+  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches); \
+  K taken: none_taken(m->top, m->state);
+#define REQUIRES_WHOLE requires whole: WHOLE_STATE; requires settings: page_allowed(m->config.large_segment_size);
+#define ENSURES_WHOLE ensures whole: WHOLE_STATE;
+// clang-format on
+
 /*@
   predicate whole(integer free_count, integer top, int32_t order[ASHLAR_SLOTS], int32_t place[ASHLAR_SLOTS],
     int32_t list[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], uint64_t age[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS],
@@ -34,16 +36,19 @@
     integer pool_serials, integer scope_serials, integer stream_count, int32_t stream_order[256],
     int32_t stream_rank[256], uint64_t stream_key[256], uint8_t stream_gone[256], integer segments_created,
     uint64_t stream_segments[256], uint64_t entered[ASHLAR_SLOTS], uint64_t pool_searches[130]) =
-    blocks_state(free_count, top, order, place, list, size, age, addr, state, home, base, next, prev, growable, spare_count, spare, bytes) &&
+    blocks_state(free_count, top, order, place, list, size, age, addr, state, home, base, next, prev, growable,
+      spare_count, spare, bytes) &&
     map_state(top, bucket, chain, in_map, addr) &&
     map_allocated(top, in_map, state) &&
-    uses_state(use_spare_count, use_top, use_block, use_stream, use_serial, use_serials, use_spare, use_next, use_more, use_less, first_use, use_number, queue_head, queue_tail, completed, submitted, use_submissions) &&
+    uses_state(use_spare_count, use_top, use_block, use_stream, use_serial, use_serials, use_spare, use_next,
+      use_more, use_less, first_use, use_number, queue_head, queue_tail, completed, submitted, use_submissions) &&
     uses_had(top, use_top, use_block, state) &&
     deferral_first(use_top, use_block, use_more, use_stream, state) &&
     deferred_waits(use_top, use_block, use_number, use_stream) &&
     submitted_pending(use_top, use_block, use_number, state) &&
     pending_used(top, state, first_use, -1) &&
-    pools_state(pool_top, pool_state, pool_segments, pool_uses, pool_use_on_oom, scope_serial, pool_no_split, pool_serial, pool_serials, scope_serials) &&
+    pools_state(pool_top, pool_state, pool_segments, pool_uses, pool_use_on_oom, scope_serial, pool_no_split,
+      pool_serial, pool_serials, scope_serials) &&
     streams_state(stream_count, stream_order, stream_rank, stream_key, stream_gone) &&
     segments_counted(segments_created, stream_segments, pool_segments) &&
     homes_listed(top, state, home, stream_count) &&
@@ -52,19 +57,13 @@
 */
 // clang-format off
 #define WHOLE_STATE whole(m->free_count, m->top, m->order, m->place, m->list, m->size, m->age, m->addr, m->state, \
-  m->home, m->base, m->next, m->prev, m->growable, m->spare_count, m->spare, m->bytes, m->bucket, m->chain, m->in_map, \
-  m->use_spare_count, m->use_top, m->use_block, m->use_stream, m->use_serial, m->use_serials, m->use_spare, \
-  m->use_next, m->use_more, m->use_less, m->first_use, m->use_number, m->queue_head, m->queue_tail, m->completed, \
-  m->submitted, m->use_submissions, m->pool_top, m->pool_state, m->pool_segments, m->pool_uses, m->pool_use_on_oom, \
-  m->scope_serial, m->pool_no_split, m->pool_serial, m->pool_serials, m->scope_serials, m->stream_count, \
-  m->stream_order, m->stream_rank, m->stream_key, m->stream_gone, m->segments_created, m->stream_segments, m->entered, \
-  m->pool_searches)
-#define REQUIRES_WHOLE requires whole: WHOLE_STATE; requires settings: page_allowed(m->config.large_segment_size);
-#define ENSURES_WHOLE ensures whole: WHOLE_STATE;
-#define WHOLE_CLAUSES(K) PENDING_INVARIANT(K, -1) K pools: POOLS_STATE; K streams: STREAMS_STATE; \
-  K counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments); \
-  K homes: homes_listed(m->top, m->state, m->home, m->stream_count); \
-  K ages: ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches); \
-  K taken: none_taken(m->top, m->state);
+    m->home, m->base, m->next, m->prev, m->growable, m->spare_count, m->spare, m->bytes, m->bucket, m->chain, \
+    m->in_map, m->use_spare_count, m->use_top, m->use_block, m->use_stream, m->use_serial, m->use_serials, \
+    m->use_spare, m->use_next, m->use_more, m->use_less, m->first_use, m->use_number, m->queue_head, m->queue_tail, \
+    m->completed, m->submitted, m->use_submissions, m->pool_top, m->pool_state, m->pool_segments, m->pool_uses, \
+    m->pool_use_on_oom, m->scope_serial, m->pool_no_split, m->pool_serial, m->pool_serials, m->scope_serials, \
+    m->stream_count, m->stream_order, m->stream_rank, m->stream_key, m->stream_gone, m->segments_created, \
+    m->stream_segments, m->entered, m->pool_searches)
 // clang-format on
+
 #endif
