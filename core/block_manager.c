@@ -108,12 +108,18 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool)
 /* --- requests --- */
 
 /* The faithful policy admits one request at a time. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures busy: \result != 0 <==> m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight;
+*/
 static int is_busy(const struct ashlar_manager *m)
 {
   return m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0;
 }
 
-/*@ requires \valid(m); REQUIRES_MANAGER
+/*@ requires \valid(m);
+    requires config: valid_config(m->config);
     terminates \true; exits \false;
     assigns \nothing;
     ensures size: \result == 0 <==> bytes > ASHLAR_MAX_REQUEST;
@@ -126,12 +132,22 @@ static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
 }
 
 /* Why a request is refused before its first step. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires flight: 0 <= m->in_flight <= ASHLAR_REQUESTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures ok: \result == ASHLAR_OK ==> is_stream(*m, stream) && bytes <= ASHLAR_MAX_REQUEST &&
+      m->in_flight < ASHLAR_REQUESTS && ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+    ensures stream: \result == ASHLAR_OK ==> stream < ASHLAR_STREAM_DEFERRED;
+    ensures REQ_CAPACITY_slots_refused: \result == ASHLAR_ERROR_CAPACITY ==>
+      ROOM(*m) < ASHLAR_REQUEST_SLOTS * (m->in_flight + 1);
+*/
 static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes, int32_t stream)
 {
   if (is_busy(m)) {
     return ASHLAR_ERROR_BUSY;
   }
-  if (!ashlar_stream_live(m, stream)) {
+  if (!ashlar_move_live(m, stream)) {
     return ASHLAR_ERROR_STREAM;
   }
   if (bytes > ASHLAR_MAX_REQUEST) {
@@ -147,9 +163,20 @@ static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes
 }
 
 /* A number that no request in flight has. */
+/*@ requires \valid(m);
+    requires flight: m->in_flight == SUM(FLIES) && m->in_flight < ASHLAR_REQUESTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures unused: 0 <= \result < ASHLAR_REQUESTS && m->request[\result].rung == ASHLAR_RUNG_IDLE;
+*/
 static int32_t unused_request(const struct ashlar_manager *m)
 {
   int32_t request = 0;
+  /*@ loop invariant request: 0 <= request < ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer r; 0 <= r < request ==> m->request[r].rung != ASHLAR_RUNG_IDLE;
+      loop assigns request;
+      loop variant ASHLAR_REQUESTS - request;
+  */
   while (request < ASHLAR_REQUESTS - 1 && m->request[request].rung != ASHLAR_RUNG_IDLE) {
     request++;
   }
@@ -157,6 +184,11 @@ static int32_t unused_request(const struct ashlar_manager *m)
 }
 
 /* A request as it begins: on a rung, for a home (-1: none) and a caller. */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures begun: \result.rung == rung && \result.home == home && \result.bytes == 0 && \result.size == 0 &&
+      \result.waited == -2 && \result.run == -1 && \result.growth == ASHLAR_GROWTH_NONE;
+*/
 static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashlar_caller caller)
 {
   struct ashlar_request request;
@@ -186,33 +218,75 @@ static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashla
 }
 
 /* Deferred blocks go on where the caller is outside a capture. */
+/*@ REQUIRES_MANAGER
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
+    ENSURES_MANAGER
+    ENSURES_FRAME_ALL(-1)
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
 static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
 {
   if (!ashlar_ladder_in_capture(m, caller.stream)) {
-    ashlar_pending_go_on(m);
+    ashlar_move_go_on(m);
   }
 }
 
+/*@ REQUIRES_MANAGER
+    requires flight: m->in_flight < ASHLAR_REQUESTS;
+    requires wants: request_wants(request.rung, request.home, request.bytes, request.size, request.waited, m->pool_state, m->stream_count);
+    requires begun: request.run == -1 && request.growth == ASHLAR_GROWTH_NONE;
+    requires room: request.rung <= ASHLAR_RUNG_OUT_OF_MEMORY ==> ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_MANAGER
+    ensures kind: \result.kind != ASHLAR_STEP_NONE && \result.kind != ASHLAR_STEP_ERROR &&
+      0 <= \result.request < ASHLAR_REQUESTS;
+    ensures REQ_FRAME_start: FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
+    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
+      m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
+    ensures REQ_SIZE_served: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
+      request.size <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures none: \result.kind == ASHLAR_STEP_DONE ==> \result.slot == -1 ==>
+      request.rung > ASHLAR_RUNG_OUT_OF_MEMORY;
+*/
 static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request request)
 {
   int32_t number = unused_request(m);
-  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
+  ashlar_move_reserve(m);
   m->request[number] = request;
   m->in_flight++;
   return ashlar_ladder_go(m, number);
 }
 
 /* The list that serves a request of a rounded size. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures home: 0 <= \result < ASHLAR_LISTS && \result % ASHLAR_STREAMS == stream;
+    ensures REQ_POOL_scope_home: \result / ASHLAR_STREAMS / ASHLAR_CLASSES == 0 ||
+      m->pool_state[\result / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED;
+*/
 static int32_t home_of(const struct ashlar_manager *m, uint64_t size, int32_t stream,
                        struct ashlar_caller caller)
 {
+  //@ ghost ashlar_whole_open(m);
   return ashlar_home(ashlar_scope_route(m, caller.thread, stream), ashlar_pool_class(size), stream);
 }
 
 /* Whether growable segments are on for a home: a pool with an allocator of its own has none. */
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_switch: \result == (m->growable_on != 0 && m->pool_allocator[home / ASHLAR_STREAMS / ASHLAR_CLASSES] == 0 ? 1 : 0);
+*/
 static uint8_t is_growable(const struct ashlar_manager *m, int32_t home)
 {
-  return m->growable_on != 0 && m->pool_allocator[ashlar_home_pool(home)] == 0;
+  int32_t pool = ashlar_home_pool(home);
+  return m->growable_on != 0 && m->pool_allocator[pool] == 0 ? 1 : 0;
 }
 
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream,
@@ -266,14 +340,29 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
   }
   size = rounded(m, bytes);
   home = home_of(m, size, stream, caller);
-  return ashlar_allocation_choose(m, home, size, is_growable(m, home));
+  return ashlar_move_choose(m, home, size, is_growable(m, home));
 }
 
 /* The free block of a list that has [address, address + size); -1: none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires size: 0 < size;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures around: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
+      m->home[\result] == home && m->addr[\result] <= address && address + size <= m->addr[\result] + m->size[\result];
+*/
 static int32_t block_around(const struct ashlar_manager *m, int32_t home, uint64_t address,
                             uint64_t size)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_best(m, home, size);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home &&
+        size <= m->size[slot]);
+      loop assigns slot;
+      loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
+  */
   while (slot != -1 &&
          (address < m->addr[slot] || address - m->addr[slot] > m->size[slot] - size)) {
     slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
@@ -296,7 +385,7 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
   if (bytes == 0) {
     return ashlar_step_of(ASHLAR_STEP_DONE);
   }
-  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
+  ashlar_move_reserve(m);
   poll(m, caller);
   size = rounded(m, bytes);
   home = home_of(m, size, stream, caller);
@@ -308,12 +397,19 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
   if (!ashlar_allocation_splits(m, home, whole, size, is_growable(m, home))) {
     size = whole;
   }
-  slot = ashlar_allocation_take_at(m, slot, address, size, bytes);
-  return ashlar_step_about(m, ASHLAR_STEP_DONE, slot);
+  slot = ashlar_move_take_at(m, slot, address, size, bytes);
+  return ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot);
 }
 
 /* --- outcomes --- */
 
+/*@ REQUIRES_GOING
+    requires none: HOLDS_NONE(request);
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    STEP_CLAUSES(ensures, \old(*m), \result)
+    ensures step: \result.kind != ASHLAR_STEP_NONE;
+*/
 static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t request,
                                           enum ashlar_status status)
 {
@@ -321,8 +417,16 @@ static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t requ
 }
 
 /* Whether [address, address + bytes) can be a segment. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures usable: \result == ASHLAR_OK ==> address % 512 == 0 && address + bytes <= UINT64_MAX &&
+      all_bytes(m->bytes) + bytes <= UINT64_MAX && m->segments_created < UINT64_MAX;
+*/
 static enum ashlar_status usable(const struct ashlar_manager *m, uint64_t address, uint64_t bytes)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   if (address % ASHLAR_GRANULE != 0 || address > UINT64_MAX - bytes) {
     return ASHLAR_ERROR_RANGE;
   }
@@ -333,6 +437,14 @@ static enum ashlar_status usable(const struct ashlar_manager *m, uint64_t addres
 }
 
 /* The device gave a segment: the request takes it. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_ALLOCATE;
+    requires apart: APART(address, m->request[request].asked);
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    STEP_CLAUSES(ensures, \old(*m), \result)
+    ensures step: \result.kind != ASHLAR_STEP_NONE;
+*/
 static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
   uint64_t bytes = m->request[request].asked;
@@ -341,14 +453,21 @@ static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint6
   if (status != ASHLAR_OK) {
     return over_with_error(m, request, status);
   }
-  slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 0);
-  m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
-  ashlar_allocation_take_new(m, slot, m->request[request].bytes, m->request[request].size,
-                             m->request[request].growable);
-  return ashlar_ladder_over(m, request, ashlar_step_about(m, ASHLAR_STEP_DONE, slot));
+  slot = ashlar_move_adopt(m, address, bytes, m->request[request].home, m->request[request].bytes,
+                           m->request[request].size, m->request[request].growable);
+  return ashlar_ladder_over(m, request, ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot));
 }
 
 /* A range is reserved: a segment without memory, if it is long enough. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_RESERVE;
+    requires apart: APART(address, m->request[request].asked);
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    STEP_CLAUSES(ensures, \old(*m), \result)
+    ensures step: \result.kind != ASHLAR_STEP_NONE;
+*/
 static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
   uint64_t bytes = m->request[request].asked;
@@ -358,8 +477,8 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
   }
   m->request[request].address = address;
   if (bytes >= m->request[request].size && ashlar_reclaim_has_room(m)) {
-    int32_t slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 1);
-    ashlar_block_put_unmapped(m, slot);
+    (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
+    ashlar_move_reserve(m); /* the range took a slot */
     m->request[request].growth = ASHLAR_GROWTH_NONE;
     m->request[request].reserved = 1;
   }
@@ -367,10 +486,18 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
 }
 
 /* The device refused to map. What the request has mapped stays, as free blocks (faithful), or is undone (complete). */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_MAP;
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    STEP_CLAUSES(ensures, \old(*m), \result)
+    ensures step: \result.kind != ASHLAR_STEP_NONE;
+*/
 static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 {
   if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
-    ashlar_growth_let_go(m, request);
+    ashlar_move_let_go(m, request);
     ashlar_ladder_next_rung(m, request);
   } else {
     m->request[request].growth = ASHLAR_GROWTH_UNDOING;
@@ -379,25 +506,37 @@ static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 }
 
 /* The device has unmapped the held block of a request: of its run, or a part of a segment, which may be all of it now. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_UNMAP;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
 static void unmapped(struct ashlar_manager *m, int32_t request)
 {
   int32_t slot = m->request[request].slot;
   if (m->request[request].growth == ASHLAR_GROWTH_UNDOING) {
     return;
   }
-  slot = ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+  slot = ashlar_move_put(m, slot, ASHLAR_UNMAPPED, request);
   if (m->prev[slot] == -1 && m->next[slot] == -1) {
-    ashlar_growth_hold_range(m, request, slot);
+    ashlar_move_hold_range(m, slot, request);
     m->request[request].slot = slot;
     m->request[request].growth = ASHLAR_GROWTH_RETURNING;
   }
 }
 
 /* A range is given back: that of a segment, or one that was too short. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_UNRESERVE;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
 static void unreserved(struct ashlar_manager *m, int32_t request)
 {
   if (m->request[request].growth == ASHLAR_GROWTH_RETURNING) {
-    ashlar_segment_end(m, m->request[request].slot);
+    ashlar_move_end(m, m->request[request].slot, request);
     ashlar_ladder_end_pools(m);
     m->request[request].growth = ASHLAR_GROWTH_NONE;
   } else {
@@ -405,62 +544,104 @@ static void unreserved(struct ashlar_manager *m, int32_t request)
   }
 }
 
-/* What the last step of a request was performed with. */
-static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, uint64_t value)
+/* What the last step of a request did, other than to get memory. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step != ASHLAR_STEP_ALLOCATE && m->request[request].step != ASHLAR_STEP_RESERVE;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
+static void carried_out(struct ashlar_manager *m, int32_t request, uint64_t value)
 {
   switch (m->request[request].step) {
-  case ASHLAR_STEP_ALLOCATE:
-    return adopt(m, request, value);
-  case ASHLAR_STEP_RESERVE:
-    return reserve(m, request, value);
   case ASHLAR_STEP_RELEASE:
-    ashlar_segment_end(m, m->request[request].slot);
+    ashlar_move_end(m, m->request[request].slot, request);
     ashlar_ladder_end_pools(m);
     break;
   case ASHLAR_STEP_UNRESERVE:
     unreserved(m, request);
     break;
   case ASHLAR_STEP_MAP:
-    ashlar_growth_mapped(m, m->request[request].slot);
+    ashlar_move_mapped(m, m->request[request].slot, request);
     m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
     break;
   case ASHLAR_STEP_UNMAP:
     unmapped(m, request);
     break;
   case ASHLAR_STEP_WAIT:
-    (void)ashlar_pending_finish(m, m->request[request].waited, m->request[request].number);
+    (void)ashlar_move_finish(m, m->request[request].waited, m->request[request].number);
     break;
   default: /* callbacks */
-    m->request[request].freed = value == 1;
+    m->request[request].freed = value == 1 ? 1 : 0;
     ashlar_ladder_next_rung(m, request);
     break;
   }
+}
+
+/* What the last step of a request was performed with. */
+/*@ REQUIRES_REPORTED
+    requires apart: m->request[request].step == ASHLAR_STEP_ALLOCATE || m->request[request].step == ASHLAR_STEP_RESERVE ==>
+      APART(value, m->request[request].asked);
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    STEP_CLAUSES(ensures, \old(*m), \result)
+    ensures step: \result.kind != ASHLAR_STEP_NONE;
+*/
+static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, uint64_t value)
+{
+  if (m->request[request].step == ASHLAR_STEP_ALLOCATE) {
+    return adopt(m, request, value);
+  }
+  if (m->request[request].step == ASHLAR_STEP_RESERVE) {
+    return reserve(m, request, value);
+  }
+  carried_out(m, request, value);
   return ashlar_ladder_go(m, request);
 }
 
 /* One device call less was made than was counted. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns m->device_frees;
+*/
 static void uncount_free(struct ashlar_manager *m)
 {
-  m->device_frees -= m->device_frees > 0;
+  if (m->device_frees > 0) {
+    m->device_frees--;
+  }
 }
 
 /* The last step failed: what the request holds is as it was before the step, and then nobody's. */
+/*@ REQUIRES_REPORTED
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures none: HOLDS_NONE(request);
+    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
+    ensures wants: WANTS(request);
+    ensures homed: HOMED;
+    ensures pools: WANTED_KEPT(\old(*m), request);
+    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
+    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+*/
 static void undo(struct ashlar_manager *m, int32_t request)
 {
   int32_t slot = m->request[request].slot;
   if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    ashlar_growth_mapped(m, slot);
+    ashlar_move_mapped(m, slot, request);
     uncount_free(m);
   }
   if (m->request[request].run != -1) {
-    ashlar_growth_let_go(m, request);
+    ashlar_move_let_go(m, request);
   } else if (m->request[request].step == ASHLAR_STEP_RELEASE) {
-    ashlar_segment_stay(m, slot);
+    ashlar_move_stay(m, slot, request);
     uncount_free(m);
   } else if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    (void)ashlar_growth_put(m, slot, ASHLAR_FREE);
+    (void)ashlar_move_put(m, slot, ASHLAR_FREE, request);
   } else if (m->request[request].step == ASHLAR_STEP_UNRESERVE && slot != -1) {
-    (void)ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+    (void)ashlar_move_put(m, slot, ASHLAR_UNMAPPED, request);
   }
 }
 
@@ -470,7 +651,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
     return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
   }
-  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
+  ashlar_move_reserve(m);
   if (outcome == ASHLAR_OUTCOME_DONE) {
     return performed(m, request, value);
   }
@@ -485,21 +666,39 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   return over_with_error(m, request, ASHLAR_ERROR_DEVICE);
 }
 
+/* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
+/*@ REQUIRES_REPORTED
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures none: HOLDS_NONE(request);
+    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
+    ensures wants: WANTS(request);
+    ensures homed: HOMED;
+    ensures pools: WANTED_KEPT(\old(*m), request);
+    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
+    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+*/
+static void drop(struct ashlar_manager *m, int32_t request)
+{
+  uint8_t step = m->request[request].step;
+  if (m->request[request].run != -1) {
+    ashlar_move_let_go(m, request);
+  } else if (step == ASHLAR_STEP_UNMAP) {
+    (void)ashlar_move_put(m, m->request[request].slot, ASHLAR_UNMAPPED, request);
+  } else if (step == ASHLAR_STEP_RELEASE ||
+             (step == ASHLAR_STEP_UNRESERVE && m->request[request].slot != -1)) {
+    ashlar_move_end(m, m->request[request].slot, request);
+  }
+}
+
 enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
 {
-  uint8_t step;
   if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
     return ASHLAR_ERROR_NO_REQUEST;
   }
-  step = m->request[request].step;
-  if (m->request[request].run != -1) {
-    ashlar_growth_let_go(m, request);
-  } else if (step == ASHLAR_STEP_UNMAP) {
-    (void)ashlar_growth_put(m, m->request[request].slot, ASHLAR_UNMAPPED);
-  } else if (step == ASHLAR_STEP_RELEASE ||
-             (step == ASHLAR_STEP_UNRESERVE && m->request[request].slot != -1)) {
-    ashlar_segment_end(m, m->request[request].slot);
-  }
+  drop(m, request);
   (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
   return ASHLAR_OK;
 }

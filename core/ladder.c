@@ -260,6 +260,7 @@ static struct ashlar_step search_lenders(struct ashlar_manager *m, int32_t reque
     terminates \true; exits \false;
     assigns ASSIGNS_LADDER;
     ENSURES_STEP
+    ensures step: \result.kind != ASHLAR_STEP_NONE;
 */
 static struct ashlar_step map_run(struct ashlar_manager *m, int32_t request)
 {
@@ -632,7 +633,7 @@ struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request)
   struct ashlar_step step;
   step = climb(m, request);
   /*@ STEP_CLAUSES(loop invariant, \at(*m, Pre), step)
-      loop invariant rung: m->request[request].rung <= ASHLAR_RUNG_EMPTY;
+      loop invariant rung: m->request[request].rung <= ASHLAR_RUNG_EMPTY && step.kind != ASHLAR_STEP_ERROR;
       loop assigns step, ASSIGNS_LADDER;
       loop variant step.kind == ASHLAR_STEP_NONE ? 23 - m->request[request].rung : 0;
   */

@@ -46,7 +46,9 @@ void ashlar_ladder_next_rung(struct ashlar_manager *m, int32_t request);
     terminates \true; exits \false;
     assigns \nothing;
     ensures about: \result.kind == kind && \result.status == ASHLAR_OK && \result.slot == slot &&
-      \result.request == -1 && \result.generation == m->generation[slot] && \result.address == m->addr[slot] && \result.bytes == m->size[slot];
+      \result.request == -1 && \result.generation == m->generation[slot] && \result.address == m->addr[slot] &&
+      \result.bytes == m->size[slot];
+    ensures aligned: \result.address % 512 == 0 && \result.bytes % 512 == 0;
 */
 struct ashlar_step ashlar_ladder_about(const struct ashlar_manager *m, enum ashlar_step_kind kind,
                                        int32_t slot);

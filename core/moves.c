@@ -229,3 +229,13 @@ int32_t ashlar_move_lender(const struct ashlar_manager *m, uint64_t after)
   //@ ghost ashlar_whole_open(m);
   return ashlar_pool_next_use_on_oom(m, after);
 }
+
+int32_t ashlar_move_take_at(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
+                            uint64_t bytes)
+{
+  int32_t block;
+  //@ ghost ashlar_whole_open(m);
+  block = ashlar_allocation_take_at(m, slot, address, size, bytes);
+  //@ ghost ashlar_whole_close(m);
+  return block;
+}

@@ -64,6 +64,8 @@ int32_t ashlar_move_finish(struct ashlar_manager *m, int32_t stream, uint64_t nu
     ENSURES_WHOLE
     ENSURES_FRAME_ALL(-1)
     ensures REQ_ATOMIC_move_reserve: blocks_kept(\old(*m), *m);
+    ensures fresh: \old(m->top) <= m->top &&
+      \forall integer j; \old(m->top) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
     ensures room: m->spare_count - m->top == \old(m->spare_count) - \old(m->top);
     ensures ready: 2 + ASHLAR_SET_ASIDE <= m->spare_count || m->top == ASHLAR_SLOTS;
 */
@@ -354,5 +356,22 @@ int32_t ashlar_move_place(const struct ashlar_manager *m, int32_t stream);
     ensures next: 0 <= \result < ASHLAR_POOL_NUMBERS && (0 < \result ==> after < m->pool_serial[\result]);
 */
 int32_t ashlar_move_lender(const struct ashlar_manager *m, uint64_t after);
+
+/* Exactly [address, address + size) of a free block is allocated for a request of `bytes` bytes. Slot of the block. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires inside: 0 < size && address % 512 == 0 && size % 512 == 0 && m->addr[slot] <= address &&
+      address + size <= m->addr[slot] + m->size[slot];
+    requires spare: 2 <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION;
+    ENSURES_WHOLE
+    ENSURES_FRAME_ALL(\result)
+    ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
+      m->size[\result] == size && m->requested[\result] == bytes && m->home[\result] == \old(m->home[slot]);
+    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+*/
+int32_t ashlar_move_take_at(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
+                            uint64_t bytes);
 
 #endif

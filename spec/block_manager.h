@@ -83,7 +83,9 @@
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> 0 <= m->request[q].home ==> \
   m->pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES] == \
     (A).pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES]
-#define ENOUGH_SPARE (ASHLAR_REQUEST_SLOTS * m->in_flight <= m->spare_count)
+/* slots that are spare or were never used; those that a block needs; and, when a request goes on, those set aside too */
+#define ROOM(A) ((A).spare_count + ASHLAR_SLOTS - (A).top)
+#define ENOUGH(R) (m->request[R].rung <= ASHLAR_RUNG_OUT_OF_MEMORY ==> ASHLAR_REQUEST_SLOTS <= m->spare_count)
 #define READY (1 + ASHLAR_SET_ASIDE < m->spare_count || m->top == ASHLAR_SLOTS)
 
 #define ASSIGNS_END m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS], \
@@ -101,7 +103,7 @@
   requires wants: WANTS(request); \
   requires homed: HOMED; \
   requires flight: 1 <= m->in_flight <= ASHLAR_REQUESTS; \
-  requires spare: ENOUGH_SPARE;
+  requires spare: ENOUGH(request);
 /* what a step leaves: the next rung (NONE), a request that waits for an outcome, or one that is over */
 #define STEP_CLAUSES(K, A, STEP) K whole: WHOLE_STATE; \
   K REQ_FRAME_ladder: FRAME(A, request, STEP.kind == ASHLAR_STEP_DONE ? STEP.slot : -1); \
@@ -116,14 +118,54 @@
     m->in_flight == (A).in_flight - 1; \
   K named: STEP.kind != ASHLAR_STEP_NONE ==> STEP.request == request; \
   K homed: HOMED; \
-  K spare: ENOUGH_SPARE; \
+  K REQ_CAPACITY_slots_left: ROOM(A) <= ROOM(*m) || ASHLAR_SET_ASIDE <= ROOM(*m) || (STEP.kind == ASHLAR_STEP_DONE && \
+    (A).request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY && \
+    (ROOM(A) - 2 <= ROOM(*m) || ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS <= ROOM(*m))); \
   K pools: WANTED_KEPT(A, request); \
   K clocks: clocks_on((A).submitted, m->submitted); \
   K REQ_FREE_handle_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> 0 <= STEP.slot < m->top && \
     m->state[STEP.slot] == ASHLAR_ALLOCATED && m->addr[STEP.slot] == STEP.address && \
     m->size[STEP.slot] == STEP.bytes && m->generation[STEP.slot] == STEP.generation; \
   K REQ_SIZE_served_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> (A).request[request].size <= STEP.bytes; \
+  K REQ_SIZE_aligned_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> STEP.bytes % 512 == 0 && \
+    STEP.address % 512 == 0; \
+  K REQ_LADDER_device_asked: STEP.kind == ASHLAR_STEP_ALLOCATE || STEP.kind == ASHLAR_STEP_RESERVE ==> \
+    STEP.bytes == m->request[request].asked; \
   K none: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot == -1 ==> (A).request[request].rung > ASHLAR_RUNG_OUT_OF_MEMORY;
-#define ENSURES_STEP STEP_CLAUSES(ensures, \old(*m), \result)
+#define ENSURES_STEP STEP_CLAUSES(ensures, \old(*m), \result) ensures no_error: \result.kind != ASHLAR_STEP_ERROR;
+
+/* --- the manager between operations --- */
+#define TERM(R, IT) (IT(m->request[R].rung) ? 1 : 0)
+#define SUM(IT) (TERM(0, IT) + TERM(1, IT) + TERM(2, IT) + TERM(3, IT) + TERM(4, IT) + TERM(5, IT) + TERM(6, IT) + TERM(7, IT))
+#define FLIES(RUNG) (RUNG != ASHLAR_RUNG_IDLE)
+#define ALLOCATES(RUNG) (ASHLAR_RUNG_IDLE < RUNG <= ASHLAR_RUNG_OUT_OF_MEMORY)
+#define REQUEST_OK(R) (WANTS(R) && ASKED(R) && HOLDS(R, STEP_IS_ABOUT_ONE(R)))
+#define REQUEST_CLAUSES(K) \
+  K config: valid_config(m->config); \
+  K requests: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung != ASHLAR_RUNG_IDLE ==> REQUEST_OK(r); \
+  K idle: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung == ASHLAR_RUNG_IDLE ==> HOLDS_NONE(r); \
+  K homes_asked: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> 0 < m->request[r].bytes ==> \
+    0 <= m->request[r].home < ASHLAR_LISTS; \
+  K holders: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_HELD ==> 0 <= m->holder[j] < ASHLAR_REQUESTS; \
+  K flight: m->in_flight == SUM(FLIES); \
+  K REQ_CAPACITY_slots_aside: ASHLAR_REQUEST_SLOTS * SUM(ALLOCATES) <= ROOM(*m);
+#define MANAGER_INVARIANT(K) K whole: WHOLE_STATE; REQUEST_CLAUSES(K)
+#define REQUIRES_MANAGER requires \valid(m); MANAGER_INVARIANT(requires)
+#define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
+#define ASSIGNS_RESUME ASSIGNS_LADDER, m->segments_created, ASSIGNS_SEGMENT_COUNTS, ASSIGNS_RESERVE
+/* a request that an outcome is reported to */
+#define REQUIRES_REPORTED REQUIRES_GOING \
+  requires asked: ASKED(request) && HOLDS(request, STEP_IS_ABOUT_ONE(request));
+/* a change that leaves the request such that it can go on */
+#define ENSURES_CHANGED ensures whole: WHOLE_STATE; \
+  ensures REQ_FRAME_change: FRAME(\old(*m), request, -1); \
+  ensures wants: WANTS(request) && m->request[request].size == \old(m->request[request].size); \
+  ensures poised: POISED(request); \
+  ensures rung: \old(m->request[request].rung) <= m->request[request].rung && m->in_flight == \old(m->in_flight) && \
+    (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \old(m->request[request].rung) <= ASHLAR_RUNG_OUT_OF_MEMORY); \
+  ensures homed: HOMED; \
+  ensures pools: WANTED_KEPT(\old(*m), request); \
+  ensures clocks: clocks_on(\old(*m).submitted, m->submitted); \
+  ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
 // clang-format on
 #endif

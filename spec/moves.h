@@ -53,7 +53,9 @@
 #define FRAME(A, R, BUT) request_frame(FRAMED(A), FRAMED(*m), R, BUT)
 #define ENSURES_FRAME(R, BUT) ensures REQ_FRAME_move: FRAME(\old(*m), R, BUT);
 /* of a change that no request is involved in */
-#define ENSURES_FRAME_ALL(BUT) ensures REQ_FRAME_move: \forall integer r; FRAME(\old(*m), r, BUT);
+#define ENSURES_FRAME_ALL(BUT) ensures REQ_FRAME_move: \forall integer r; FRAME(\old(*m), r, BUT); \
+  ensures held: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_HELD ==> \
+    j < \old(m->top) && \old(*m).state[j] == ASHLAR_HELD && m->holder[j] == \old(*m).holder[j];
 #define HOLDS_NONE(R) holds_none(m->top, m->state, m->holder, R)
 #define HOLDS_ONE(R, SLOT) holds_one(m->top, m->state, m->holder, R, SLOT)
 #define HOLDS_RUN(R) holds_run(m->top, m->state, m->holder, m->addr, m->size, m->next, m->growable, R, m->request[R].run, \
