@@ -86,6 +86,7 @@ void ashlar_move_hold_run(struct ashlar_manager *m, int32_t request, int32_t sta
 {
   //@ ghost ashlar_whole_open(m);
   ashlar_growth_hold(m, request, start);
+  //@ ghost ashlar_blocks_open(m);
   //@ ghost ashlar_whole_close(m);
 }
 

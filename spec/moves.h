@@ -28,7 +28,7 @@
       b_generation[j] == a_generation[j] && b_growable[j] == a_growable[j] && b_hold[j] == a_hold[j] &&
       b_holder[j] == a_holder[j]) &&
     (\forall integer j; 0 <= j < b_top ==>
-      b_state[j] == ASHLAR_ALLOCATED || (b_state[j] == ASHLAR_HELD && b_holder[j] != r) ==> j != but ==>
+      (b_state[j] == ASHLAR_ALLOCATED && j != but) || (b_state[j] == ASHLAR_HELD && b_holder[j] != r) ==>
       j < a_top && a_state[j] == b_state[j] && a_holder[j] == b_holder[j]);
 
   // the request holds nothing
@@ -45,7 +45,7 @@
     0 <= run < top && state[run] == ASHLAR_HELD && holder[run] == r &&
     (\forall integer i; 0 <= i < top ==> state[i] == ASHLAR_HELD ==> holder[i] == r ==>
       addr[i] + size[i] <= end && growable[i] == 1 && addr[run] <= addr[i] &&
-      (addr[i] + size[i] < end ==> 0 <= next[i] && state[next[i]] == ASHLAR_HELD && holder[next[i]] == r));
+      (addr[i] + size[i] < end ==> 0 <= next[i] < top && state[next[i]] == ASHLAR_HELD && holder[next[i]] == r));
 */
 // clang-format off
 #define FRAMED(A) (A).top, (A).state, (A).addr, (A).size, (A).requested, (A).age, (A).base, (A).home, (A).next, \

@@ -1,0 +1,229 @@
+/* kept.h (ACSL only) - lemmas: what one request does leaves what another one holds, and what its step is about, as it was.
+ * SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ASHLAR_SPEC_KEPT_H
+#define ASHLAR_SPEC_KEPT_H
+
+#include "spec/block_manager.h"
+/*@
+  // what another request holds, and what its step is about, is kept
+  lemma none_kept:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall integer r, but, q;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, but) ==> q != r ==>
+    holds_none(a_top, a_state, a_holder, q) ==> holds_none(b_top, b_state, b_holder, q);
+
+  lemma one_kept:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall integer r, but, q, slot;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, but) ==> q != r ==>
+    holds_one(a_top, a_state, a_holder, q, slot) ==> holds_one(b_top, b_state, b_holder, q, slot) && b_addr[slot]
+      == a_addr[slot] && b_base[slot] == a_base[slot] &&
+      b_next[slot] == a_next[slot] && b_growable[slot] == a_growable[slot];
+
+  lemma run_kept:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall integer r, but, q, run, end;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, but) ==> q != r ==>
+    holds_run(a_top, a_state, a_holder, a_addr, a_size, a_next, a_growable, q, run, end) ==> holds_run(b_top,
+      b_state, b_holder, b_addr, b_size, b_next, b_growable, q, run, end) && b_addr[run] == a_addr[run];
+
+  lemma member_kept:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall integer r, but, q, slot;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, but) ==> q != r ==>
+    0 <= slot < a_top ==> a_state[slot] == ASHLAR_HELD ==> a_holder[slot] == q ==>
+      slot < b_top && b_state[slot] == ASHLAR_HELD && b_holder[slot] == q;
+
+  lemma holding_kept:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall integer r, but, q, rung, growth, growable, run, end, slot, size, one;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, but) ==> q != r ==>
+    request_holds(rung, growth, growable, run, end, slot, size, a_top, a_state, a_holder, a_addr, a_size, a_base,
+      a_next, a_growable, q, one) ==>
+    request_holds(rung, growth, growable, run, end, slot, size, b_top, b_state, b_holder, b_addr, b_size, b_base,
+      b_next, b_growable, q, one);
+
+  lemma asking_kept:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall uint64_t a_submitted[256]; \forall uint64_t b_submitted[256];
+    \forall integer r, but, q, rung, step, growth, growable, run, end, slot, size, asked, waited, number;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, but) ==> q != r ==>
+    clocks_on(a_submitted, b_submitted) ==>
+    -2 <= waited < ASHLAR_STREAMS ==>
+    request_holds(rung, growth, growable, run, end, slot, size, a_top, a_state, a_holder, a_addr, a_size, a_base,
+      a_next, a_growable, q,
+      step == ASHLAR_STEP_RELEASE || step == ASHLAR_STEP_UNMAP ? 1 : 0) ==>
+    request_asked(rung, step, growth, slot, size, asked, waited, number, a_top, a_state, a_holder, a_addr, a_base,
+      a_next, a_growable, a_submitted, q) ==>
+    request_asked(rung, step, growth, slot, size, asked, waited, number, b_top, b_state, b_holder, b_addr, b_base,
+      b_next, b_growable, b_submitted, q);
+*/
+#endif
