@@ -255,6 +255,7 @@ static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request 
 {
   int32_t number = unused_request(m);
   ashlar_move_reserve(m);
+  //@ assert frame: FRAME(\at(*m, Pre), number, -1);
   m->request[number] = request;
   m->in_flight++;
   return ashlar_ladder_go(m, number);
@@ -479,6 +480,7 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
   if (bytes >= m->request[request].size && ashlar_reclaim_has_room(m)) {
     (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
     ashlar_move_reserve(m); /* the range took a slot */
+    //@ assert frame: FRAME(\at(*m, Pre), request, -1);
     m->request[request].growth = ASHLAR_GROWTH_NONE;
     m->request[request].reserved = 1;
   }
@@ -621,6 +623,8 @@ static void uncount_free(struct ashlar_manager *m)
     ensures none: HOLDS_NONE(request);
     ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
     ensures wants: WANTS(request);
+    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
+      m->request[request].home == \old(m->request[request].home);
     ensures homed: HOMED;
     ensures pools: WANTED_KEPT(\old(*m), request);
     ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
@@ -652,6 +656,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
     return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
   }
   ashlar_move_reserve(m);
+  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
   if (outcome == ASHLAR_OUTCOME_DONE) {
     return performed(m, request, value);
   }
@@ -675,6 +680,8 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
     ensures none: HOLDS_NONE(request);
     ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
     ensures wants: WANTS(request);
+    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
+      m->request[request].home == \old(m->request[request].home);
     ensures homed: HOMED;
     ensures pools: WANTED_KEPT(\old(*m), request);
     ensures clocks: clocks_on(\old(*m).submitted, m->submitted);

@@ -52,7 +52,6 @@ void ashlar_move_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
     ENSURES_FRAME_ALL(-1)
     ensures REQ_STREAM_poll_done: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> number < m->use_number[u];
-    ensures clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \old(*m).submitted[s] <= m->submitted[s];
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 int32_t ashlar_move_finish(struct ashlar_manager *m, int32_t stream, uint64_t number);
@@ -264,7 +263,6 @@ void ashlar_move_hold_range(struct ashlar_manager *m, int32_t slot, int32_t requ
     ENSURES_FRAME_ALL(-1)
     ensures REQ_STREAM_defer_none: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
-    ensures clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \old(*m).submitted[s] <= m->submitted[s];
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 void ashlar_move_go_on(struct ashlar_manager *m);

@@ -61,8 +61,6 @@
       holder[slot] == r) &&
     (step == ASHLAR_STEP_WAIT ==> growth == ASHLAR_GROWTH_NONE && 0 <= waited && number <= submitted[waited]) &&
     (step == ASHLAR_STEP_CALLBACKS ==> growth == ASHLAR_GROWTH_NONE && rung == ASHLAR_RUNG_CALLBACKS);
-
-  predicate clocks_on(uint64_t a[256], uint64_t b[256]) = \forall integer s; 0 <= s < ASHLAR_STREAMS ==> a[s] <= b[s];
 */
 // clang-format off
 #define WANTS(R) request_wants(m->request[R].rung, m->request[R].home, m->request[R].bytes, m->request[R].size, \
@@ -114,6 +112,10 @@
   K waits: ASHLAR_STEP_NONE < STEP.kind < ASHLAR_STEP_DONE ==> WANTS(request) && ASKED(request) && \
     HOLDS(request, STEP_IS_ABOUT_ONE(request)) && m->request[request].step == STEP.kind && \
     m->in_flight == (A).in_flight; \
+  K class: STEP.kind < ASHLAR_STEP_DONE ==> (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \
+    (A).request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY); \
+  K same: m->request[request].bytes == (A).request[request].bytes && \
+    m->request[request].home == (A).request[request].home; \
   K over: ASHLAR_STEP_DONE <= STEP.kind ==> m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request) && \
     m->in_flight == (A).in_flight - 1; \
   K named: STEP.kind != ASHLAR_STEP_NONE ==> STEP.request == request; \
@@ -160,6 +162,8 @@
 #define ENSURES_CHANGED ensures whole: WHOLE_STATE; \
   ensures REQ_FRAME_change: FRAME(\old(*m), request, -1); \
   ensures wants: WANTS(request) && m->request[request].size == \old(m->request[request].size); \
+  ensures same: m->request[request].bytes == \old(m->request[request].bytes) && \
+    m->request[request].home == \old(m->request[request].home); \
   ensures poised: POISED(request); \
   ensures rung: \old(m->request[request].rung) <= m->request[request].rung && m->in_flight == \old(m->in_flight) && \
     (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \old(m->request[request].rung) <= ASHLAR_RUNG_OUT_OF_MEMORY); \

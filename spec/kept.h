@@ -225,5 +225,59 @@
       a_next, a_growable, a_submitted, q) ==>
     request_asked(rung, step, growth, slot, size, asked, waited, number, b_top, b_state, b_holder, b_addr, b_base,
       b_next, b_growable, b_submitted, q);
+  // frames of one request compose
+  lemma frames_compose:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall integer c_top;
+    \forall uint8_t c_state[ASHLAR_SLOTS];
+    \forall uint64_t c_addr[ASHLAR_SLOTS];
+    \forall uint64_t c_size[ASHLAR_SLOTS];
+    \forall uint64_t c_requested[ASHLAR_SLOTS];
+    \forall uint64_t c_age[ASHLAR_SLOTS];
+    \forall uint64_t c_base[ASHLAR_SLOTS];
+    \forall int32_t c_home[ASHLAR_SLOTS];
+    \forall int32_t c_next[ASHLAR_SLOTS];
+    \forall uint32_t c_generation[ASHLAR_SLOTS];
+    \forall uint8_t c_growable[ASHLAR_SLOTS];
+    \forall uint8_t c_hold[ASHLAR_SLOTS];
+    \forall int32_t c_holder[ASHLAR_SLOTS];
+    \forall integer r, but;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, -1) ==>
+    request_frame(b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation,
+      b_growable, b_hold, b_holder,
+      c_top, c_state, c_addr, c_size, c_requested, c_age, c_base, c_home, c_next, c_generation, c_growable,
+        c_hold, c_holder, r, but) ==>
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      c_top, c_state, c_addr, c_size, c_requested, c_age, c_base, c_home, c_next, c_generation, c_growable,
+        c_hold, c_holder, r, but);
 */
 #endif

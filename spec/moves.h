@@ -31,6 +31,9 @@
       (b_state[j] == ASHLAR_ALLOCATED && j != but) || (b_state[j] == ASHLAR_HELD && b_holder[j] != r) ==>
       j < a_top && a_state[j] == b_state[j] && a_holder[j] == b_holder[j]);
 
+  // no clock is put back
+  predicate clocks_on(uint64_t a[256], uint64_t b[256]) = \forall integer s; 0 <= s < ASHLAR_STREAMS ==> a[s] <= b[s];
+
   // the request holds nothing
   predicate holds_none(integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS], integer r) =
     \forall integer j; 0 <= j < top ==> state[j] == ASHLAR_HELD ==> holder[j] != r;
@@ -54,6 +57,8 @@
 #define ENSURES_FRAME(R, BUT) ensures REQ_FRAME_move: FRAME(\old(*m), R, BUT);
 /* of a change that no request is involved in */
 #define ENSURES_FRAME_ALL(BUT) ensures REQ_FRAME_move: \forall integer r; FRAME(\old(*m), r, BUT); \
+  ensures framed: FRAME(\old(*m), -1, BUT); \
+  ensures clocks: clocks_on(\old(*m).submitted, m->submitted); \
   ensures held: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_HELD ==> \
     j < \old(m->top) && \old(*m).state[j] == ASHLAR_HELD && m->holder[j] == \old(*m).holder[j];
 #define HOLDS_NONE(R) holds_none(m->top, m->state, m->holder, R)
