@@ -254,11 +254,18 @@ static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
 static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request request)
 {
   int32_t number = unused_request(m);
+  struct ashlar_step step;
   ashlar_move_reserve(m);
   //@ assert frame: FRAME(\at(*m, Pre), number, -1);
   m->request[number] = request;
   m->in_flight++;
-  return ashlar_ladder_go(m, number);
+  step = ashlar_ladder_go(m, number);
+  //@ assert frame: FRAME(\at(*m, Pre), number, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
+  //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
+  //@ assert want: OTHERS_WANT(number);
+  //@ assert hold: OTHERS_HOLD(number);
+  //@ assert asked: OTHERS_ASKED(number);
+  return step;
 }
 
 /* The list that serves a request of a rounded size. */
@@ -649,14 +656,19 @@ static void undo(struct ashlar_manager *m, int32_t request)
   }
 }
 
-struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
-                                 enum ashlar_outcome outcome, uint64_t value)
+/* What comes of an outcome. */
+/*@ REQUIRES_REPORTED
+    requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE ||
+      m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    STEP_CLAUSES(ensures, \old(*m), \result)
+    ensures step: \result.kind != ASHLAR_STEP_NONE;
+*/
+static struct ashlar_step reported(struct ashlar_manager *m, int32_t request,
+                                   enum ashlar_outcome outcome, uint64_t value)
 {
-  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
-    return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
-  }
-  ashlar_move_reserve(m);
-  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
   if (outcome == ASHLAR_OUTCOME_DONE) {
     return performed(m, request, value);
   }
@@ -669,6 +681,25 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   }
   undo(m, request);
   return over_with_error(m, request, ASHLAR_ERROR_DEVICE);
+}
+
+struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
+                                 enum ashlar_outcome outcome, uint64_t value)
+{
+  struct ashlar_step step;
+  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
+    return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
+  }
+  ashlar_move_reserve(m);
+  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
+  //@ assert own: HOLDS(request, STEP_IS_ABOUT_ONE(request)) && ASKED(request);
+  step = reported(m, request, outcome, value);
+  //@ assert framed: FRAME(\at(*m, Pre), request, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
+  //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
+  //@ assert want: OTHERS_WANT(request);
+  //@ assert hold: OTHERS_HOLD(request);
+  //@ assert asked: OTHERS_ASKED(request);
+  return step;
 }
 
 /* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
@@ -707,5 +738,8 @@ enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
   }
   drop(m, request);
   (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
+  //@ assert want: OTHERS_WANT(request);
+  //@ assert hold: OTHERS_HOLD(request);
+  //@ assert asked: OTHERS_ASKED(request);
   return ASHLAR_OK;
 }

@@ -81,7 +81,7 @@ struct ashlar_step ashlar_ladder_over(struct ashlar_manager *m, int32_t request,
 struct ashlar_step ashlar_ladder_serve(struct ashlar_manager *m, int32_t request, int32_t slot)
 {
   ashlar_move_take(m, slot, m->request[request].bytes, m->request[request].size,
-                         m->request[request].growable);
+                   m->request[request].growable);
   return ashlar_ladder_over(m, request, ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot));
 }
 

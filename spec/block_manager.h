@@ -151,6 +151,14 @@
   K holders: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_HELD ==> 0 <= m->holder[j] < ASHLAR_REQUESTS; \
   K flight: m->in_flight == SUM(FLIES); \
   K REQ_CAPACITY_slots_aside: ASHLAR_REQUEST_SLOTS * SUM(ALLOCATES) <= ROOM(*m);
+/* for the prover: the other requests, and the cases of a number */
+#define OTHERS_WANT(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
+  m->request[q].rung != ASHLAR_RUNG_IDLE ==> WANTS(q)
+#define OTHERS_HOLD(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
+  m->request[q].rung != ASHLAR_RUNG_IDLE ==> HOLDS(q, STEP_IS_ABOUT_ONE(q))
+#define OTHERS_ASKED(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
+  m->request[q].rung != ASHLAR_RUNG_IDLE ==> ASKED(q)
+#define CASES(R) (R == 0 || R == 1 || R == 2 || R == 3 || R == 4 || R == 5 || R == 6 || R == 7)
 #define MANAGER_INVARIANT(K) K whole: WHOLE_STATE; REQUEST_CLAUSES(K)
 #define REQUIRES_MANAGER requires \valid(m); MANAGER_INVARIANT(requires)
 #define ENSURES_MANAGER MANAGER_INVARIANT(ensures)

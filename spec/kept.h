@@ -211,16 +211,16 @@
     \forall uint8_t b_hold[ASHLAR_SLOTS];
     \forall int32_t b_holder[ASHLAR_SLOTS];
     \forall uint64_t a_submitted[256]; \forall uint64_t b_submitted[256];
-    \forall integer r, but, q, rung, step, growth, growable, run, end, slot, size, asked, waited, number;
+    \forall integer r, but, q, rung, step, growth, growable, run, end, slot, size, asked, waited, number, one;
     request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
       a_growable, a_hold, a_holder,
       b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
         b_hold, b_holder, r, but) ==> q != r ==>
     clocks_on(a_submitted, b_submitted) ==>
     -2 <= waited < ASHLAR_STREAMS ==>
+    (step == ASHLAR_STEP_RELEASE || step == ASHLAR_STEP_UNMAP ==> one != 0) ==>
     request_holds(rung, growth, growable, run, end, slot, size, a_top, a_state, a_holder, a_addr, a_size, a_base,
-      a_next, a_growable, q,
-      step == ASHLAR_STEP_RELEASE || step == ASHLAR_STEP_UNMAP ? 1 : 0) ==>
+      a_next, a_growable, q, one) ==>
     request_asked(rung, step, growth, slot, size, asked, waited, number, a_top, a_state, a_holder, a_addr, a_base,
       a_next, a_growable, a_submitted, q) ==>
     request_asked(rung, step, growth, slot, size, asked, waited, number, b_top, b_state, b_holder, b_addr, b_base,
