@@ -484,13 +484,14 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
     return over_with_error(m, request, status);
   }
   m->request[request].address = address;
-  if (bytes >= m->request[request].size && ashlar_reclaim_has_room(m)) {
-    (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
-    ashlar_move_reserve(m); /* the range took a slot */
-    //@ assert frame: FRAME(\at(*m, Pre), request, -1);
-    m->request[request].growth = ASHLAR_GROWTH_NONE;
-    m->request[request].reserved = 1;
+  if (bytes < m->request[request].size || !ashlar_reclaim_has_room(m)) {
+    return ashlar_ladder_go(m, request); /* it goes back */
   }
+  (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
+  ashlar_move_reserve(m); /* the range took a slot */
+  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
+  m->request[request].growth = ASHLAR_GROWTH_NONE;
+  m->request[request].reserved = 1;
   return ashlar_ladder_go(m, request);
 }
 
