@@ -684,13 +684,27 @@ static struct ashlar_step reported(struct ashlar_manager *m, int32_t request,
   return over_with_error(m, request, ASHLAR_ERROR_DEVICE);
 }
 
-struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
-                                 enum ashlar_outcome outcome, uint64_t value)
+/* Goes on with a request in flight. */
+/*@ REQUIRES_MANAGER
+    requires flies: 0 <= request < ASHLAR_REQUESTS && m->request[request].rung != ASHLAR_RUNG_IDLE;
+    requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE ||
+      m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_MANAGER
+    ensures kind: \result.kind != ASHLAR_STEP_NONE;
+    ensures REQ_FRAME_go_on: FRAME(\old(*m), request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
+    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
+      m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
+    ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
+      \old(m->request[request].bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
+*/
+static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
+                                enum ashlar_outcome outcome, uint64_t value)
 {
   struct ashlar_step step;
-  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
-    return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
-  }
   ashlar_move_reserve(m);
   //@ assert frame: FRAME(\at(*m, Pre), request, -1);
   //@ assert own: HOLDS(request, STEP_IS_ABOUT_ONE(request)) && ASKED(request);
@@ -701,6 +715,15 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);
   return step;
+}
+
+struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
+                                 enum ashlar_outcome outcome, uint64_t value)
+{
+  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
+    return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
+  }
+  return go_on(m, request, outcome, value);
 }
 
 /* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
@@ -732,15 +755,29 @@ static void drop(struct ashlar_manager *m, int32_t request)
   }
 }
 
-enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
+/* Ends a request in flight. */
+/*@ REQUIRES_MANAGER
+    requires flies: 0 <= request < ASHLAR_REQUESTS && m->request[request].rung != ASHLAR_RUNG_IDLE;
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_MANAGER
+    ensures REQ_FRAME_end: FRAME(\old(*m), request, -1);
+    ensures dropped: m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
+*/
+static void end(struct ashlar_manager *m, int32_t request)
 {
-  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
-    return ASHLAR_ERROR_NO_REQUEST;
-  }
   drop(m, request);
   (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
   //@ assert want: OTHERS_WANT(request);
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);
+}
+
+enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
+{
+  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
+    return ASHLAR_ERROR_NO_REQUEST;
+  }
+  end(m, request);
   return ASHLAR_OK;
 }
