@@ -160,9 +160,11 @@ void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t 
                                uint64_t entered)
 {
   //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_map_open(m);
   if (size < m->size[slot]) {
     int32_t rest = ashlar_block_cut(m, slot, size);
     ashlar_block_put(m, rest);
+    //@ ghost ashlar_map_close(m);
     m->entered[rest] = entered;
   }
 }
@@ -249,6 +251,7 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
 int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint64_t before)
 {
   //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_map_open(m);
   int32_t block = slot;
   //@ assert behind: 0 <= m->next[slot] ==> m->next[slot] != slot && m->state[m->next[slot]] != ASHLAR_FREE;
   //@ assert front: 0 <= m->prev[slot] ==> m->prev[slot] != slot && m->state[m->prev[slot]] != ASHLAR_FREE;
@@ -256,6 +259,7 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
   if (before > 0) {
     block = ashlar_block_cut(m, slot, before);
     ashlar_block_put(m, slot);
+    //@ ghost ashlar_map_close(m);
     m->entered[block] = m->entered[slot];
   }
   return block;

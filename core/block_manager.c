@@ -107,17 +107,6 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool)
 
 /* --- requests --- */
 
-/* The faithful policy admits one request at a time. */
-/*@ requires \valid(m);
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures busy: \result != 0 <==> m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight;
-*/
-static int is_busy(const struct ashlar_manager *m)
-{
-  return m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0;
-}
-
 /*@ requires \valid(m);
     requires config: valid_config(m->config);
     terminates \true; exits \false;
@@ -144,7 +133,7 @@ static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
 */
 static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes, int32_t stream)
 {
-  if (is_busy(m)) {
+  if (ashlar_ladder_busy(m)) {
     return ASHLAR_ERROR_BUSY;
   }
   if (!ashlar_move_live(m, stream)) {
@@ -164,7 +153,7 @@ static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes
 
 /* A number that no request in flight has. */
 /*@ requires \valid(m);
-    requires flight: m->in_flight == SUM(FLIES) && m->in_flight < ASHLAR_REQUESTS;
+    requires flight: flight_counted(m->in_flight, m->request) && m->in_flight < ASHLAR_REQUESTS;
     terminates \true; exits \false;
     assigns \nothing;
     ensures unused: 0 <= \result < ASHLAR_REQUESTS && m->request[\result].rung == ASHLAR_RUNG_IDLE;
@@ -217,21 +206,6 @@ static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashla
   return request;
 }
 
-/* Deferred blocks go on where the caller is outside a capture. */
-/*@ REQUIRES_MANAGER
-    terminates \true; exits \false;
-    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
-    ENSURES_MANAGER
-    ENSURES_FRAME_ALL(-1)
-    ensures spare: m->spare_count >= \old(m->spare_count);
-*/
-static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
-{
-  if (!ashlar_ladder_in_capture(m, caller.stream)) {
-    ashlar_move_go_on(m);
-  }
-}
-
 /*@ REQUIRES_MANAGER
     requires flight: m->in_flight < ASHLAR_REQUESTS;
     requires wants: request_wants(request.rung, request.home, request.bytes, request.size, request.waited, m->pool_state, m->stream_count);
@@ -246,7 +220,7 @@ static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
     ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
       m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
-    ensures REQ_SIZE_served: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
+    ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
       request.size <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
     ensures none: \result.kind == ASHLAR_STEP_DONE ==> \result.slot == -1 ==>
       request.rung > ASHLAR_RUNG_OUT_OF_MEMORY;
@@ -289,7 +263,7 @@ static int32_t home_of(const struct ashlar_manager *m, uint64_t size, int32_t st
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_switch: \result == (m->growable_on != 0 && m->pool_allocator[home / ASHLAR_STREAMS / ASHLAR_CLASSES] == 0 ? 1 : 0);
+    ensures REQ_GROW_toggle_home: \result == (m->growable_on != 0 && m->pool_allocator[home / ASHLAR_STREAMS / ASHLAR_CLASSES] == 0 ? 1 : 0);
 */
 static uint8_t is_growable(const struct ashlar_manager *m, int32_t home)
 {
@@ -314,7 +288,7 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
   request.bytes = bytes;
   request.size = size;
   request.growable = is_growable(m, request.home);
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   return start(m, request);
 }
 
@@ -322,7 +296,7 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
                                             struct ashlar_caller caller)
 {
   int32_t home = -1;
-  if (is_busy(m)) {
+  if (ashlar_ladder_busy(m)) {
     return ashlar_step_error(ASHLAR_ERROR_BUSY);
   }
   if (m->in_flight >= ASHLAR_REQUESTS) {
@@ -334,7 +308,7 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
     }
     home = ashlar_home(pool, ASHLAR_CLASS_SMALL, 0);
   }
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   return start(m, request_of(ASHLAR_RUNG_EMPTY_WAIT, home, caller));
 }
 
@@ -394,7 +368,7 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
     return ashlar_step_of(ASHLAR_STEP_DONE);
   }
   ashlar_move_reserve(m);
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   size = rounded(m, bytes);
   home = home_of(m, size, stream, caller);
   slot = block_around(m, home, address, size);
@@ -744,7 +718,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
 */
 static void drop(struct ashlar_manager *m, int32_t request)
 {
-  uint8_t step = m->request[request].step;
+  uint32_t step = m->request[request].step;
   if (m->request[request].run != -1) {
     ashlar_move_let_go(m, request);
   } else if (step == ASHLAR_STEP_UNMAP) {

@@ -108,7 +108,7 @@ enum ashlar_status ashlar_limit_set(struct ashlar_manager *m, uint64_t limit,
     terminates \true; exits \false;
     assigns m->growable_on;
     ENSURES_MANAGER
-    ensures REQ_GROW_switch_refused: on != 0 && m->config.device_total == 0 ? \result == ASHLAR_ERROR_SETTING &&
+    ensures REQ_GROW_toggle_refused: on != 0 && m->config.device_total == 0 ? \result == ASHLAR_ERROR_SETTING &&
       m->growable_on == \old(m->growable_on) : \result == ASHLAR_OK && (m->growable_on != 0 <==> on != 0);
 */
 enum ashlar_status ashlar_growable_set(struct ashlar_manager *m, int on);
@@ -167,7 +167,7 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool);
     ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
       m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
-    ensures REQ_SIZE_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
+    ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
       bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
     ensures REQ_FRAME_allocate:
       FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
@@ -243,7 +243,7 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
     ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
       m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
       m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
-    ensures REQ_SIZE_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
+    ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
       bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
     ensures REQ_FRAME_exactly: FRAME(\old(*m), -1, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
 */

@@ -63,6 +63,7 @@ int ashlar_block_reserve(struct ashlar_manager *m, int32_t count)
         m->in_map[j] == 0;
       loop invariant map: \forall integer j; 0 <= j < \at(m->top, Pre) ==> m->in_map[j] == \at(m->in_map[j], Pre);
       loop invariant blocks: BLOCKS_STATE;
+      loop invariant room: m->spare_count - m->top == \at(m->spare_count, Pre) - \at(m->top, Pre);
       loop assigns m->top, ALL(state), ALL(generation), ALL(in_map), ALL(next), ALL(spare), m->spare_count, ALL(order),
         ALL(place);
       loop variant ASHLAR_SLOTS - m->top;

@@ -5,7 +5,7 @@
 /* Why a pool cannot be recorded or restored now. */
 static enum ashlar_status refusal(const struct ashlar_manager *m, int32_t pool)
 {
-  if (m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0) {
+  if (ashlar_ladder_busy(m)) {
     return ASHLAR_ERROR_BUSY;
   }
   return ashlar_pool_exists(m, pool) ? ASHLAR_OK : ASHLAR_ERROR_POOL;
@@ -23,14 +23,6 @@ static enum ashlar_status settled(const struct ashlar_manager *m, int32_t pool)
     slot++;
   }
   return ASHLAR_OK;
-}
-
-/* Deferred blocks go on where the caller is outside a capture. */
-static void poll(struct ashlar_manager *m, struct ashlar_caller caller)
-{
-  if (!ashlar_ladder_in_capture(m, caller.stream)) {
-    ashlar_pending_go_on(m);
-  }
 }
 
 /* A mapped block as it is recorded. */
@@ -66,7 +58,7 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
   if (recorded.status != ASHLAR_OK) {
     return recorded;
   }
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   recorded.status = settled(m, pool);
   if (recorded.status != ASHLAR_OK) {
     return recorded;
@@ -267,7 +259,7 @@ struct ashlar_restored ashlar_checkpoint_restore(struct ashlar_manager *m, int32
   if (restored.status != ASHLAR_OK) {
     return restored;
   }
-  poll(m, caller);
+  ashlar_ladder_poll(m, caller.stream);
   restored.status = settled(m, pool);
   if (restored.status == ASHLAR_OK) {
     restored.status = misfit(m, pool, saved, count);

@@ -68,7 +68,7 @@ uint64_t ashlar_collect_mean(const struct ashlar_manager *m)
   if (count == 0) {
     return UINT64_MAX;
   }
-  return sum / count + (sum % count == 0 ? 0 : 1);
+  return ashlar_saturating_sum(sum / count, sum % count == 0 ? 0 : 1);
 }
 
 /* First block of a list that may be collected. */

@@ -11,12 +11,9 @@ uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home)
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page)
 {
   uint64_t granules = bytes / ASHLAR_GRANULE + (bytes % ASHLAR_GRANULE == 0 ? 0 : 1);
-  uint64_t step = page / ASHLAR_GRANULE;
-  uint64_t over;
-  //@ assert step: step * 512 == page;
-  over = granules % step;
+  uint64_t over = granules % page;
   if (over > 0) {
-    granules += step - over;
+    granules += page - over;
   }
   return granules * ASHLAR_GRANULE;
 }
@@ -29,7 +26,7 @@ uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t hom
   if (most != 0 && most < bytes) {
     bytes = most;
   }
-  return ashlar_growable_pages(bytes, ashlar_growable_page(m, home));
+  return ashlar_growable_pages(bytes, ashlar_growable_page(m, home) / ASHLAR_GRANULE);
 }
 
 uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot)
@@ -45,7 +42,8 @@ uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uin
   //@ ghost ashlar_blocks_open(m);
   uint64_t page = ashlar_growable_page(m, m->home[slot]) / ASHLAR_GRANULE;
   uint64_t granules = lead < m->size[slot] ? (m->size[slot] - lead) / ASHLAR_GRANULE : 0;
-  return granules < page ? 0 : (granules - granules % page) * ASHLAR_GRANULE;
+  uint64_t over = granules % page;
+  return granules < page ? 0 : (granules - over) * ASHLAR_GRANULE;
 }
 
 /*@ requires \valid(m);

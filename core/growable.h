@@ -19,11 +19,11 @@
 */
 uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home);
 
-/* Least multiple of a page that is at least `bytes`. O(1). */
-/*@ requires page: 0 < page && bytes + page <= UINT64_MAX;
+/* Least multiple of a page of `page` granules that is at least `bytes`, in bytes. O(1). */
+/*@ requires page: 0 < page && bytes + page * 512 <= UINT64_MAX - 512;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page + 512;
+    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page * 512 + 512;
     ensures granule: \result % 512 == 0;
 */
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page);

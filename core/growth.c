@@ -30,6 +30,35 @@ static inline uint64_t aligned_rest(uint64_t a, uint64_t b)
   return a - b;
 }
 
+/* Cuts a taken block after `size` bytes, where it is larger; the rest is unmapped. */
+/*@ requires \valid(m); REQUIRES_STATE
+    requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->growable[slot] == 1;
+    requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_UNMAPPED;
+    requires size: 0 < size && size % 512 == 0;
+    requires spare: size < m->size[slot] ==> 0 < m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS;
+    ENSURES_STATE ENSURES_LISTED
+    ensures kept: m->state[slot] == ASHLAR_TAKEN && m->addr[slot] == \old(m->addr[slot]) &&
+      m->home[slot] == \old(m->home[slot]) && m->base[slot] == \old(m->base[slot]) && m->growable[slot] == 1;
+    ensures size: m->size[slot] == (size < \old(m->size[slot]) ? size : \old(m->size[slot]));
+    ensures whole: \old(m->size[slot]) <= size ==> m->next[slot] == \old(m->next[slot]) &&
+      m->spare_count == \old(m->spare_count) && (\forall integer j; 0 <= j < m->top ==>
+        m->state[j] == \old(*m).state[j] && same_block(\old(*m), *m, j) && m->next[j] == \old(*m).next[j]);
+    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
+    ensures REQ_FRAME_shorten_unmapped: others_kept(\old(*m), *m, slot);
+*/
+static void shorten(struct ashlar_manager *m, int32_t slot, uint64_t size)
+{
+  //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_map_open(m);
+  if (size < m->size[slot]) {
+    int32_t rest = ashlar_block_cut(m, slot, size);
+    ashlar_block_put_unmapped(m, rest);
+    //@ ghost ashlar_map_close(m);
+  }
+}
+
 /* Holds an open block; of an unmapped one that is larger no more than `most` bytes. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires open: 0 <= slot < m->top && is_open(*m, slot) && m->growable[slot] == 1;
@@ -60,9 +89,8 @@ static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, u
   //@ ghost ashlar_blocks_open(m);
   uint8_t why = m->state[slot] == ASHLAR_FREE ? ASHLAR_HOLD_MAPPED : ASHLAR_HOLD_UNMAPPED;
   ashlar_block_take(m, slot);
-  if (why == ASHLAR_HOLD_UNMAPPED && m->size[slot] > most) {
-    int32_t rest = ashlar_block_cut(m, slot, most);
-    ashlar_block_put_unmapped(m, rest);
+  if (why == ASHLAR_HOLD_UNMAPPED) {
+    shorten(m, slot, most);
   }
   hold(m, slot, request, why);
 }
@@ -70,7 +98,7 @@ static void hold_open(struct ashlar_manager *m, int32_t slot, int32_t request, u
 void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start)
 {
   //@ ghost ashlar_blocks_open(m);
-  uint64_t page = ashlar_growable_page(m, m->home[start]);
+  uint64_t page = ashlar_growable_page(m, m->home[start]) / ASHLAR_GRANULE;
   uint64_t missing = m->request[request].size;
   int32_t slot = start;
   hold_open(m, slot, request, ashlar_growable_pages(missing, page));
@@ -84,6 +112,8 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
       loop invariant run: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
         m->addr[start] <= m->addr[i] <= m->addr[slot] && m->growable[i] == 1 &&
         (i != slot ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
+      loop invariant why: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        ASHLAR_HOLD_LEAVING < m->hold[i] <= ASHLAR_HOLD_FRESH;
       loop invariant ahead: m->size[slot] < missing ==> 0 <= m->next[slot] &&
         \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
         m->addr[slot] < m->addr[i] < m->addr[slot] + missing ==>
@@ -162,6 +192,10 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     ENSURES_STATE ENSURES_LISTED
     ensures gone: !is_had(*m, slot);
     ensures REQ_FRAME_put_held: others_kept(\old(*m), *m, slot);
+    ensures held: \forall integer j; 0 <= j < m->top ==> j != slot ==>
+      (m->state[j] == ASHLAR_HELD <==> \old(*m).state[j] == ASHLAR_HELD) &&
+      (m->state[j] == ASHLAR_HELD ==> m->next[j] == \old(*m).next[j] && m->addr[j] == \old(*m).addr[j] &&
+        m->size[j] == \old(*m).size[j] && m->growable[j] == \old(*m).growable[j]);
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 static void put_held(struct ashlar_manager *m, int32_t slot)
@@ -196,6 +230,8 @@ void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
     int32_t next = m->next[slot];
     //@ ghost ashlar_blocks_open(m);
     //@ assert next: 0 <= next < m->top && in_run(*m, request, next) && m->addr[next] == m->addr[slot] + m->size[slot];
+    /*@ assert ahead: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != slot ==>
+          m->addr[next] <= m->addr[i]; */
     put_held(m, slot);
     slot = next;
   }

@@ -13,6 +13,18 @@ int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stre
   return m->stream_captured[caller_stream] != 0;
 }
 
+int ashlar_ladder_busy(const struct ashlar_manager *m)
+{
+  return m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0;
+}
+
+void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream)
+{
+  if (!ashlar_ladder_in_capture(m, caller_stream)) {
+    ashlar_move_go_on(m);
+  }
+}
+
 /* Whether a request in flight is for a pool. */
 /*@ requires \valid(m);
     requires homed: HOMED;
@@ -45,13 +57,15 @@ void ashlar_ladder_end_pools(struct ashlar_manager *m)
 {
   const struct ashlar_counter nothing = {0, 0, 0, 0};
   int32_t pool = 1;
-  /*@ loop invariant pool: 1 <= pool <= ASHLAR_POOL_NUMBERS;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_pools_open(m);
+  /*@ loop invariant pool: 1 <= pool <= m->pool_top + 1;
       loop invariant whole: WHOLE_STATE;
       loop invariant wanted: WANTED_KEPT(\at(*m, Pre), -1);
       loop assigns pool, ASSIGNS_END;
-      loop variant ASHLAR_POOL_NUMBERS - pool;
+      loop variant m->pool_top + 1 - pool;
   */
-  while (pool < ASHLAR_POOL_NUMBERS) {
+  while (pool <= m->pool_top) {
     if (m->pool_state[pool] == ASHLAR_POOL_FREEABLE && !is_wanted(m, pool) &&
         ashlar_move_end_pool(m, pool)) {
       m->pool_reserved[pool] = nothing; /* the number may come again, for another pool */
@@ -178,6 +192,8 @@ static int is_left_out(const struct ashlar_manager *m, int32_t request)
     return ashlar_home_pool(m->request[request].home) != 0;
   case ASHLAR_RUNG_OVERSIZE:
     return m->config.max_split_size == UINT64_MAX || (complete && capture);
+  case ASHLAR_RUNG_EMPTY_RELEASE:
+    return complete && capture;
   case ASHLAR_RUNG_ASK_OVERSIZE:
     return m->request[request].enough == 0;
   case ASHLAR_RUNG_WAIT:
@@ -285,9 +301,12 @@ static struct ashlar_step undo_run(struct ashlar_manager *m, int32_t request)
 {
   int32_t slot = ashlar_move_find(m, request, ASHLAR_HOLD_FRESH);
   if (slot != -1) {
+    struct ashlar_step step;
     ashlar_move_unmapped(m, slot, request);
     m->device_frees = ashlar_saturating_sum(m->device_frees, 1);
-    return ask(m, request, ASHLAR_STEP_UNMAP, slot);
+    step = ask(m, request, ASHLAR_STEP_UNMAP, slot);
+    step.stream = -1; /* nobody has used it: in a capture the stream could not be waited for */
+    return step;
   }
   ashlar_move_let_go(m, request);
   return pass_on(m, request);
@@ -320,7 +339,7 @@ static struct ashlar_step begin_growing(struct ashlar_manager *m, int32_t reques
   return map_run(m, request);
 }
 
-/* Asks for what growing needs next. */
+/* Asks for what growing needs next; once a run is mapped the request is served, and once it is undone the rung is over. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
     requires ready: READY;
@@ -346,6 +365,18 @@ static struct ashlar_step grow(struct ashlar_manager *m, int32_t request)
   return undo_run(m, request);
 }
 
+/* Bytes of device memory that the manager has. */
+/*@ requires \valid_read(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures reserved: \result == m->stat[ASHLAR_STAT_RESERVED_BYTES * ASHLAR_STAT_COLUMNS].current;
+*/
+static uint64_t reserved_bytes(const struct ashlar_manager *m)
+{
+  int32_t all = ASHLAR_STAT_RESERVED_BYTES * ASHLAR_STAT_COLUMNS;
+  return m->stat[all].current;
+}
+
 /* Asks the device, unless the limit refuses. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
@@ -358,7 +389,7 @@ static struct ashlar_step grow(struct ashlar_manager *m, int32_t request)
 static struct ashlar_step ask_device(struct ashlar_manager *m, int32_t request)
 {
   uint64_t bytes = ashlar_segment_size(m->request[request].size, m->config.large_segment_size);
-  uint64_t reserved = m->stat[ASHLAR_STAT_RESERVED_BYTES * ASHLAR_STAT_COLUMNS].current;
+  uint64_t reserved = reserved_bytes(m);
   int first = m->request[request].growth == ASHLAR_GROWTH_NONE && m->request[request].reserved == 0;
   if (first && m->request[request].rung == ASHLAR_RUNG_ASK_LAST) {
     m->alloc_retries = ashlar_saturating_sum(m->alloc_retries, 1);
@@ -429,7 +460,7 @@ static int32_t collectable(struct ashlar_manager *m, int32_t request)
 */
 static struct ashlar_step collect(struct ashlar_manager *m, int32_t request)
 {
-  uint64_t reserved = m->stat[ASHLAR_STAT_RESERVED_BYTES * ASHLAR_STAT_COLUMNS].current;
+  uint64_t reserved = reserved_bytes(m);
   int32_t slot;
   if (m->request[request].target == 0) {
     m->request[request].target = reserved > m->collect_above ? reserved - m->collect_above : 0;

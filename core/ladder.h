@@ -17,6 +17,24 @@
 */
 int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stream);
 
+/* Whether calls that change blocks are refused: the faithful policy admits one request at a time. O(1). */
+/*@ requires \valid_read(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_ATOMIC_busy_faithful: \result != 0 <==> m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight;
+*/
+int ashlar_ladder_busy(const struct ashlar_manager *m);
+
+/* Deferred blocks go on where the caller is outside a capture. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
+    ENSURES_WHOLE
+    ENSURES_FRAME_ALL(-1)
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream);
+
 /* Goes on with a request, from its rung on, up to the next step. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);

@@ -217,7 +217,7 @@ struct ashlar_request {
       waited; /* the last stream that was waited for on this rung; -1: none yet; -2: not begun */
   int32_t caller;   /* the stream of its caller, -1: none */
   uint8_t rung;     /* enum ashlar_rung */
-  uint8_t step;     /* enum ashlar_step_kind that waits for its outcome */
+  uint32_t step;    /* enum ashlar_step_kind that waits for its outcome */
   uint8_t growth;   /* enum ashlar_growth */
   uint8_t growable; /* 1: growable segments are on for it */
   uint8_t reserved; /* 1: a range was reserved on this rung */

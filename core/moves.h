@@ -38,7 +38,8 @@ void ashlar_move_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, ui
     assigns ASSIGNS_STATE, ASSIGNS_RESERVED, m->oversize_segments, m->hold[slot], m->holder[slot];
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
-    ensures REQ_ATOMIC_leaving_held: HOLDS_ONE(request, slot) && IS_WHOLE(slot);
+    ensures REQ_ATOMIC_leaving_held: HOLDS_ONE(request, slot) && IS_WHOLE(slot) &&
+      m->hold[slot] == ASHLAR_HOLD_LEAVING && m->growable[slot] == 0;
 */
 void ashlar_move_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
 
@@ -147,7 +148,7 @@ void ashlar_move_end(struct ashlar_manager *m, int32_t slot, int32_t request);
     assigns ASSIGNS_BLOCKS, ALL(hold), ALL(holder), m->request[request].run, m->request[request].run_end;
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
-    ensures REQ_GROW_allocate_held: HOLDS_RUN(request) && m->request[request].run == start &&
+    ensures REQ_GROW_allocate_held: HOLDS_RUN(request) && HOLDS_TO_MAP(request) && m->request[request].run == start &&
       m->addr[start] + m->request[request].size <= m->request[request].run_end;
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */
@@ -162,6 +163,7 @@ void ashlar_move_hold_run(struct ashlar_manager *m, int32_t request, int32_t sta
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
     ensures REQ_GROW_map_fresh: m->hold[slot] == ASHLAR_HOLD_FRESH;
+    ensures run: \old(HOLDS_TO_MAP(request)) ==> HOLDS_TO_MAP(request);
 */
 void ashlar_move_mapped(struct ashlar_manager *m, int32_t slot, int32_t request);
 
@@ -174,6 +176,7 @@ void ashlar_move_mapped(struct ashlar_manager *m, int32_t slot, int32_t request)
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
     ensures undone: m->hold[slot] == ASHLAR_HOLD_UNMAPPED;
+    ensures run: \old(HOLDS_TO_MAP(request)) ==> HOLDS_TO_MAP(request);
 */
 void ashlar_move_unmapped(struct ashlar_manager *m, int32_t slot, int32_t request);
 
@@ -238,7 +241,8 @@ int32_t ashlar_move_find(const struct ashlar_manager *m, int32_t request, uint8_
     assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, ALL(entered), ALL(hold), ALL(holder);
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
-    ensures REQ_GROW_unmap_held: HOLDS_ONE(request, \result) && m->growable[\result] == 1;
+    ensures REQ_GROW_unmap_held: HOLDS_ONE(request, \result) && m->growable[\result] == 1 &&
+      m->hold[\result] == ASHLAR_HOLD_LEAVING;
     ensures spare: m->spare_count >= \old(m->spare_count) - 2;
 */
 int32_t ashlar_move_take_pages(struct ashlar_manager *m, int32_t slot, int32_t request);
@@ -251,7 +255,8 @@ int32_t ashlar_move_take_pages(struct ashlar_manager *m, int32_t slot, int32_t r
     assigns ASSIGNS_STATE, m->hold[slot], m->holder[slot];
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
-    ensures held: HOLDS_ONE(request, slot) && IS_WHOLE(slot) && m->growable[slot] == 1;
+    ensures held: HOLDS_ONE(request, slot) && IS_WHOLE(slot) && m->growable[slot] == 1 &&
+      m->hold[slot] == ASHLAR_HOLD_LEAVING;
 */
 void ashlar_move_hold_range(struct ashlar_manager *m, int32_t slot, int32_t request);
 

@@ -2,12 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/block_manager.h"
 
-/* The faithful policy admits one request at a time. */
-static int is_busy(const struct ashlar_manager *m)
-{
-  return m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0;
-}
-
 /* Whether a handle names an allocated block. Generation 0 says that no owner has given a block of the slot back yet. */
 static enum ashlar_status named(const struct ashlar_manager *m, int32_t slot, uint32_t generation)
 {
@@ -42,7 +36,8 @@ static struct ashlar_freed give_back(struct ashlar_manager *m, int32_t slot,
 struct ashlar_freed ashlar_free(struct ashlar_manager *m, int32_t slot, uint32_t generation,
                                 struct ashlar_caller caller)
 {
-  enum ashlar_status status = is_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
+  enum ashlar_status status =
+      ashlar_ladder_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
   if (status != ASHLAR_OK) {
     return failed(status);
   }
@@ -70,21 +65,19 @@ struct ashlar_freed ashlar_free_address(struct ashlar_manager *m, uint64_t addre
                                         struct ashlar_caller caller)
 {
   int32_t slot = ashlar_map_find(m, address);
-  if (is_busy(m)) {
+  if (ashlar_ladder_busy(m)) {
     return failed(ASHLAR_ERROR_BUSY);
   }
   if (slot == -1) {
     return failed(found_instead(m, address));
   }
-  if (m->references[slot] > 1) {
-    return failed(ASHLAR_ERROR_SHARED);
-  }
-  return give_back(m, slot, caller);
+  return ashlar_free(m, slot, m->generation[slot], caller);
 }
 
 enum ashlar_status ashlar_retain(struct ashlar_manager *m, int32_t slot, uint32_t generation)
 {
-  enum ashlar_status status = is_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
+  enum ashlar_status status =
+      ashlar_ladder_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
   if (status != ASHLAR_OK) {
     return status;
   }
@@ -98,7 +91,8 @@ enum ashlar_status ashlar_retain(struct ashlar_manager *m, int32_t slot, uint32_
 struct ashlar_freed ashlar_release(struct ashlar_manager *m, int32_t slot, uint32_t generation,
                                    struct ashlar_caller caller)
 {
-  enum ashlar_status status = is_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
+  enum ashlar_status status =
+      ashlar_ladder_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
   if (status != ASHLAR_OK) {
     return failed(status);
   }
@@ -112,7 +106,8 @@ struct ashlar_freed ashlar_release(struct ashlar_manager *m, int32_t slot, uint3
 enum ashlar_status ashlar_record_use(struct ashlar_manager *m, int32_t slot, uint32_t generation,
                                      int32_t stream, struct ashlar_caller caller)
 {
-  enum ashlar_status status = is_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
+  enum ashlar_status status =
+      ashlar_ladder_busy(m) ? ASHLAR_ERROR_BUSY : named(m, slot, generation);
   if (status != ASHLAR_OK) {
     return status;
   }

@@ -55,7 +55,9 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
                               uint8_t growable)
 {
   //@ ghost ashlar_blocks_open(m);
+  //@ ghost ashlar_map_open(m);
   int32_t slot = ashlar_block_create(m, addr, size, home, ashlar_segment_age(m), growable);
+  //@ ghost ashlar_map_close(m);
   m->segments_created++;
   m->stream_segments[ashlar_home_stream(home)]++;
   m->pool_segments[ashlar_home_pool(home)]++;

@@ -174,19 +174,56 @@ static struct ashlar_counter moved(struct ashlar_counter counter, uint64_t now)
   return ashlar_counter_decrease(counter, counter.current - now);
 }
 
+/* By how much a number is above another. */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result == (a > b ? a - b : 0);
+*/
+static uint64_t above(uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
+/* The counter of both classes, when these move at once: its totals stay the sums of theirs (REQ-ACCOUNT-columns). */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result.current == now;
+*/
+static struct ashlar_counter moved_both(struct ashlar_counter counter, uint64_t now,
+                                        uint64_t small_before, uint64_t small_now,
+                                        uint64_t large_before, uint64_t large_now)
+{
+  struct ashlar_counter result = moved(counter, now);
+  result.allocated = ashlar_saturating_sum(
+      ashlar_saturating_sum(counter.allocated, above(small_now, small_before)),
+      above(large_now, large_before));
+  result.freed =
+      ashlar_saturating_sum(ashlar_saturating_sum(counter.freed, above(small_before, small_now)),
+                            above(large_before, large_now));
+  return result;
+}
+
 void ashlar_stats_once(struct ashlar_manager *m, struct ashlar_stats_copy before)
 {
-  int32_t k = 0;
-  /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
-      loop invariant done: \forall integer j; 0 <= j < k ==> m->stat[j].current == \at(m->stat[j].current, Pre);
-      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==>
+  int32_t kind = 0;
+  /*@ loop invariant kind: 0 <= kind <= ASHLAR_STAT_KINDS;
+      loop invariant done: \forall integer j; 0 <= j < kind * ASHLAR_STAT_COLUMNS ==>
         m->stat[j].current == \at(m->stat[j].current, Pre);
-      loop assigns k, ASSIGNS_STATS;
-      loop variant ASHLAR_STATS - k;
+      loop invariant rest: \forall integer j; kind * ASHLAR_STAT_COLUMNS <= j < ASHLAR_STATS ==>
+        m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop assigns kind, ASSIGNS_STATS;
+      loop variant ASHLAR_STAT_KINDS - kind;
   */
-  while (k < ASHLAR_STATS) {
-    m->stat[k] = moved(before.stat[k], m->stat[k].current);
-    k++;
+  while (kind < ASHLAR_STAT_KINDS) {
+    int32_t all = kind * ASHLAR_STAT_COLUMNS;
+    int32_t small = all + ASHLAR_STAT_SMALL;
+    int32_t large = all + ASHLAR_STAT_LARGE;
+    m->stat[all] =
+        moved_both(before.stat[all], m->stat[all].current, before.stat[small].current,
+                   m->stat[small].current, before.stat[large].current, m->stat[large].current);
+    m->stat[small] = moved(before.stat[small], m->stat[small].current);
+    m->stat[large] = moved(before.stat[large], m->stat[large].current);
+    kind++;
   }
   m->oversize_allocations = moved(before.oversize_allocations, m->oversize_allocations.current);
 }

@@ -12,7 +12,7 @@ enum ashlar_step_kind {
   ASHLAR_STEP_RESERVE,  /* reserve a range of `bytes` addresses; value: the address */
   ASHLAR_STEP_UNRESERVE, /* give the range of `bytes` addresses at `address` back */
   ASHLAR_STEP_MAP,       /* map `bytes` bytes at `address` */
-  ASHLAR_STEP_UNMAP,     /* wait until `stream` is idle, then unmap `bytes` bytes at `address` */
+  ASHLAR_STEP_UNMAP, /* wait until `stream` is idle (-1: for nothing), then unmap `bytes` bytes at `address` */
   ASHLAR_STEP_WAIT,      /* wait until use `number` of `stream` is finished */
   ASHLAR_STEP_CALLBACKS, /* run the free-memory callbacks; value: 1 if one freed something, else 0 */
   ASHLAR_STEP_DONE, /* `slot`, `generation`, `address`, `bytes` name the block; slot -1: none was needed */

@@ -61,7 +61,7 @@ enum ashlar_status ashlar_stream_gone(struct ashlar_manager *m, int32_t stream,
   if (m->stream_captured[stream] != 0 || ashlar_ladder_in_capture(m, caller.stream)) {
     return ASHLAR_ERROR_CAPTURE;
   }
-  if ((m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0) || is_wanted(m, stream)) {
+  if (ashlar_ladder_busy(m) || is_wanted(m, stream)) {
     return ASHLAR_ERROR_BUSY;
   }
   m->stream_gone[stream] = 1;
@@ -123,7 +123,7 @@ struct ashlar_completed ashlar_complete(struct ashlar_manager *m, int32_t stream
   struct ashlar_completed completed;
   completed.status = ASHLAR_OK;
   completed.freed = 0;
-  if (m->config.policy == ASHLAR_POLICY_FAITHFUL && m->in_flight > 0) {
+  if (ashlar_ladder_busy(m)) {
     completed.status = ASHLAR_ERROR_BUSY;
   } else if (!ashlar_stream_live(m, stream)) {
     completed.status = ASHLAR_ERROR_STREAM;

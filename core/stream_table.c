@@ -49,8 +49,8 @@ int32_t ashlar_stream_lookup(const struct ashlar_manager *m, uint64_t key)
   //@ ghost ashlar_streams_open(m);
   int32_t place = place_of(m, key);
   /*@ loop invariant place: 0 <= place <= m->stream_count;
-      loop invariant passed: \forall integer k; 0 <= k < place ==>
-        m->stream_key[m->stream_order[k]] != key || m->stream_gone[m->stream_order[k]] != 0;
+      loop invariant passed: \forall integer s; 0 <= s < m->stream_count ==> m->stream_rank[s] < place ==>
+        m->stream_key[s] != key || m->stream_gone[s] != 0;
       loop invariant ahead: \forall integer k; place <= k < m->stream_count ==>
         key <= m->stream_key[m->stream_order[k]];
       loop assigns place;
@@ -62,11 +62,9 @@ int32_t ashlar_stream_lookup(const struct ashlar_manager *m, uint64_t key)
     }
     place++;
   }
-  /*@ assert places: \forall integer k; 0 <= k < m->stream_count ==>
-        m->stream_key[m->stream_order[k]] != key || m->stream_gone[m->stream_order[k]] != 0; */
-  /*@ assert streams: \forall integer s; 0 <= s < m->stream_count ==> 0 <= m->stream_rank[s] < m->stream_count &&
-        (m->stream_key[m->stream_order[m->stream_rank[s]]] != key ||
-          m->stream_gone[m->stream_order[m->stream_rank[s]]] != 0); */
+  /*@ assert beyond: \forall integer k; place <= k < m->stream_count ==> key < m->stream_key[m->stream_order[k]]; */
+  /*@ assert streams: \forall integer s; 0 <= s < m->stream_count ==> place <= m->stream_rank[s] ==>
+        key < m->stream_key[s]; */
   return -1;
 }
 
@@ -78,7 +76,25 @@ int32_t ashlar_stream_lookup(const struct ashlar_manager *m, uint64_t key)
 */
 static int is_less(const struct ashlar_manager *m, int32_t a, int32_t b)
 {
-  return m->stream_key[a] < m->stream_key[b] || (m->stream_key[a] == m->stream_key[b] && a < b);
+  uint64_t key = m->stream_key[a];
+  uint64_t other = m->stream_key[b];
+  return key < other || (key == other && a < b);
+}
+
+/* Whether the stream at a place belongs before the one ahead of it. */
+/*@ requires \valid(m);
+    requires streams: streams_in_range(m->stream_count, m->stream_order, m->stream_rank);
+    requires place: 0 <= place < m->stream_count;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures \result != 0 <==> 0 < place && stream_less(m->stream_key, m->stream_order[place], m->stream_order[place - 1]);
+*/
+static int is_early(const struct ashlar_manager *m, int32_t place)
+{
+  if (place == 0) {
+    return 0;
+  }
+  return is_less(m, m->stream_order[place], m->stream_order[place - 1]);
 }
 
 /* Exchanges two neighbours of the order. */
@@ -120,7 +136,7 @@ static void settle(struct ashlar_manager *m, int32_t place)
       loop assigns place, m->stream_order[0 .. ASHLAR_STREAMS - 1], m->stream_rank[0 .. ASHLAR_STREAMS - 1];
       loop variant place;
   */
-  while (place > 0 && is_less(m, m->stream_order[place], m->stream_order[place - 1])) {
+  while (is_early(m, place)) {
     exchange(m, place - 1);
     place--;
   }

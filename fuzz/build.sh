@@ -48,7 +48,8 @@ slots_of() { # TARGET
 }
 shared=(core/*.c fuzz/harness.c fuzz/index_check.c
   tools/{error,id_table,byte_source,utf8}.c tools/{trace,pickle,snapshot}*.c tests/snapshot_support.c)
-lockstep=(core/*.c spec/model/*.c fuzz/harness.c fuzz/lockstep_{compare,owners,requests,settings,table,twin}.c)
+lockstep=(core/*.c spec/model/*.c fuzz/harness.c fuzz/lockstep_{cells,compare,core,owners,requests,settings,table}.c
+  tests/core_check{,_blocks,_requests,_stats,_uses}.c)
 
 object_of() { # SLOTS SOURCE
   local object=${2%.c}

@@ -10,6 +10,7 @@
 
 uint64_t fuzz_operations;
 bool fuzz_is_printing;
+bool fuzz_is_new;
 
 /* The input that is running. */
 static struct {

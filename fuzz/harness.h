@@ -28,6 +28,9 @@ int fuzz_run(const uint8_t *data, size_t size, fuzz_target target);
 /* Operations performed so far by this process; targets count into it. */
 extern uint64_t fuzz_operations;
 
+/* A target that knows sets it where the input has reached something that none did before in this process. */
+extern bool fuzz_is_new;
+
 /* Prints an operation, as a line of its own, while operations are printed; else costs a comparison. */
 #define FUZZ_SAY(...) (fuzz_is_printing ? fuzz_print(__VA_ARGS__) : (void)0)
 extern bool fuzz_is_printing;

@@ -40,15 +40,14 @@ struct lockstep {
   int32_t flights;
   int32_t twin[MODEL_BLOCKS]; /* by slot of the subject: where the model had the block */
   /* the device */
-  uint64_t above;     /* segments are given upwards from here */
-  uint64_t below;     /* and downwards from here */
-  uint64_t released;  /* the range that was given back last */
-  uint64_t room;      /* its bytes */
-  uint32_t refusals;  /* of eight requests for memory, so many are refused */
-  uint32_t failures;  /* of 256 steps, so many fail */
-  int32_t wanted;     /* live blocks that the churn goes for */
-  uint32_t sizes;     /* which sizes it takes */
-  uint32_t unchecked; /* operations since the whole state was looked at */
+  uint64_t above;    /* segments are given upwards from here */
+  uint64_t below;    /* and downwards from here */
+  uint64_t released; /* the range that was given back last */
+  uint64_t room;     /* its bytes */
+  uint32_t refusals; /* of eight requests for memory, so many are refused */
+  uint32_t failures; /* of 256 steps, so many fail */
+  int32_t wanted;    /* live blocks that the churn goes for */
+  uint32_t sizes;    /* which sizes it takes */
 };
 
 /* --- what is the same: lockstep_compare.c --- */
@@ -58,9 +57,6 @@ void lockstep_same_step(struct model_step step, struct model_step expected);
 
 /* Ends an operation: counters, blocks and rungs are the same, and the state of the subject is whole. */
 void lockstep_compare(struct lockstep *run);
-
-/* Looks at the whole state now. */
-void lockstep_check(struct lockstep *run);
 
 /* --- what was seen: lockstep_table.c --- */
 
@@ -130,7 +126,7 @@ enum lockstep_outcome {
   OUTCOMES
 };
 
-/* Counts a cell, which must be one that can be reached. Rung -1: no request is in flight. */
+/* Counts a cell. Rung -1: no request is in flight. */
 void lockstep_count(enum lockstep_operation operation, int32_t outcome, int32_t rung);
 
 /* The same for an operation that is no request: one cell for each request in flight. */

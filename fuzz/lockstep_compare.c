@@ -5,19 +5,6 @@
 
 #include "fuzz/lockstep.h"
 
-/* The whole state is looked at after every operation under a sanitizer, and else after so many. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { CHECK_EVERY = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-enum { CHECK_EVERY = 1 };
-#else
-enum { CHECK_EVERY = 16 };
-#endif
-#else
-enum { CHECK_EVERY = 16 };
-#endif
-
 FUZZ_ORACLE void lockstep_same_status(const char *what, enum model_status status,
                                       enum model_status expected)
 {
@@ -166,6 +153,7 @@ static FUZZ_ORACLE void compare_blocks(struct lockstep *run)
 {
   const struct model *m = run->model;
   const int32_t limit = subject_limit();
+  FUZZ_CHECK(limit <= MODEL_BLOCKS, "%" PRId32 " slots, of %d", limit, (int)MODEL_BLOCKS);
   int32_t blocks = 0;
   int32_t expected = 0;
   for (int32_t i = 0; i < limit; i++) {
@@ -181,19 +169,10 @@ static FUZZ_ORACLE void compare_blocks(struct lockstep *run)
   FUZZ_CHECK(blocks == expected, "%" PRId32 " blocks, expected %" PRId32, blocks, expected);
 }
 
-FUZZ_ORACLE void lockstep_check(struct lockstep *run)
+FUZZ_ORACLE void lockstep_compare(struct lockstep *run)
 {
   const char *why = subject_check();
   FUZZ_CHECK(why == NULL, "the state is broken: %s", why);
-  run->unchecked = 0;
-}
-
-FUZZ_ORACLE void lockstep_compare(struct lockstep *run)
-{
-  run->unchecked++;
-  if (run->unchecked >= CHECK_EVERY || fuzz_is_printing) {
-    lockstep_check(run);
-  }
   compare_blocks(run);
   compare_statistics(run);
   for (int32_t i = 0; i < run->flights; i++) {

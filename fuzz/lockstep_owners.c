@@ -75,8 +75,8 @@ enum way { BY_HANDLE = 0, BY_ADDRESS, BY_REFERENCE };
 static void free_pair(struct lockstep *run, struct pair block, enum way way,
                       struct model_caller caller)
 {
-  struct model_freed freed = {MODEL_OK, 0};
-  struct model_freed expected = {MODEL_OK, 0};
+  struct model_freed freed;
+  struct model_freed expected;
   enum lockstep_operation operation = OP_FREE;
   FUZZ_SAY("free %d: slot %" PRId32 " generation %" PRIu32 ", 0x%" PRIx64 ", caller %" PRId32,
            (int)way, block.slot, block.generation, block.address, caller.stream);
@@ -137,18 +137,12 @@ void lockstep_free_many(struct lockstep *run, struct fuzz_input *in)
 }
 
 /* A handle of a block that was freed, or that never was; an address inside a block, or of none. */
-void lockstep_free_wrong(struct lockstep *run, struct fuzz_input *in)
+static struct pair draw_wrong(const struct lockstep *run, struct fuzz_input *in, uint32_t form)
 {
-  const uint32_t form = fuzz_below(in, 32);
-  const struct model_caller caller = {-1, 0};
-  struct pair block = {.slot = -1, .model_slot = -1};
   const int32_t i = draw_live(run, in);
+  struct pair block = {.slot = -1, .model_slot = -1};
   if (form < 12 && run->dead_count > 0) {
-    const uint32_t known = run->dead_count < DEAD ? run->dead_count : DEAD;
-    block = run->dead[fuzz_byte(in) % known];
-    if (is_live(run, block)) {
-      return; /* after 2^32 blocks of the slot */
-    }
+    block = run->dead[fuzz_byte(in) % (run->dead_count < DEAD ? run->dead_count : DEAD)];
   } else if (form < 20 && i != -1) {
     block = run->live[i];
     block.address += form % 2 == 0 ? 256 : 512;
@@ -158,26 +152,40 @@ void lockstep_free_wrong(struct lockstep *run, struct fuzz_input *in)
     block.slot = INT32_MAX - (int32_t)form;
     block.model_slot = block.slot;
   }
-  const enum way way = form >= 12 && form < 24 ? BY_ADDRESS : (enum way)(form % 3);
-  if (block.model_slot < 0 || block.model_slot >= MODEL_BLOCKS || way == BY_ADDRESS) {
-    const struct model_freed freed = way == BY_ADDRESS
-                                         ? subject_free_address(block.address, caller)
-                                         : subject_free(block.slot, block.generation, caller);
-    const struct model_freed expected =
-        way == BY_ADDRESS
-            ? model_free_address(run->model, block.address, caller)
-            : model_free(run->model, block.model_slot, block.model_generation, caller);
-    FUZZ_SAY("free wrongly: slot %" PRId32 ", 0x%" PRIx64, block.slot, block.address);
-    same_freed("free", freed, expected);
-    lockstep_count_beside(run, way == BY_ADDRESS ? OP_FREE_ADDRESS : OP_FREE,
-                          expected.status == MODEL_OK && expected.count > 0
-                              ? (int32_t)OUTCOME_WAITS
-                              : (int32_t)expected.status);
-    lockstep_sweep(run);
+  return block;
+}
+
+/* What starts at an address, if anything does: it need not be the block that is said to. */
+static void free_address(struct lockstep *run, uint64_t address)
+{
+  const struct model_caller caller = {-1, 0};
+  FUZZ_SAY("free what is at 0x%" PRIx64, address);
+  const struct model_freed freed = subject_free_address(address, caller);
+  const struct model_freed expected = model_free_address(run->model, address, caller);
+  same_freed("free", freed, expected);
+  lockstep_count_beside(run, OP_FREE_ADDRESS,
+                        expected.count > 0 ? (int32_t)OUTCOME_WAITS : (int32_t)expected.status);
+  lockstep_sweep(run);
+  lockstep_compare(run);
+}
+
+void lockstep_free_wrong(struct lockstep *run, struct fuzz_input *in)
+{
+  const uint32_t form = fuzz_below(in, 32);
+  const struct pair block = draw_wrong(run, in, form);
+  const bool is_slot = block.model_slot >= 0 && block.model_slot < MODEL_BLOCKS;
+  if ((form >= 12 && form < 24) || form % 3 == BY_ADDRESS) {
+    free_address(run, block.address);
+  } else if (is_slot) {
+    free_pair(run, block, (enum way)(form % 3), (struct model_caller){-1, 0});
+  } else {
+    const struct model_caller caller = {-1, 0};
+    FUZZ_SAY("free slot %" PRId32 ", which is none", block.slot);
+    const struct model_freed expected = model_free(run->model, block.model_slot, 0, caller);
+    same_freed("free", subject_free(block.slot, 0, caller), expected);
+    lockstep_count_beside(run, OP_FREE, (int32_t)expected.status);
     lockstep_compare(run);
-    return;
   }
-  free_pair(run, block, way, caller);
 }
 
 /* --- references and uses --- */

@@ -119,7 +119,7 @@ void lockstep_streams(struct lockstep *run, struct fuzz_input *in)
     capture(run, lockstep_stream(run, in), false);
   } else if (fuzz_below(in, 8) == 0) {
     fill_streams(run);
-    register_stream(run, FULL_KEYS * 2);
+    register_stream(run, FULL_KEYS * UINT64_C(2));
   }
   lockstep_compare(run);
 }

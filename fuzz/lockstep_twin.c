@@ -1,5 +1,6 @@
 /* lockstep_twin.c - a second model as the subject: two that do the same must not differ, and one that does not must be
- * found out. With LOCKSTEP_FAULT defined it forgets, now and then, that a block may not serve another stream's request.
+ * found out. With LOCKSTEP_FAULT defined a block that is freed by handle remembers, now and then, one byte too much of
+ * the request that it served.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>

@@ -9,6 +9,8 @@ that is $XDG_CACHE_HOME/ashlar/fuzz/TARGET (default ~/.cache). The fuzzer is baz
 unless named. An input on which the target fails is kept in STATE/failures, and its operations are
 printed. With --json standard output is one JSON object: result ("clean" or "failed"), operations,
 executions, seconds, inputs (found so far) and failure (the file, or null); all else goes to standard error.
+A target that has a table of what was reached keeps it in STATE/table, and the object has `cells`, how many
+of it were reached so far, `cells_in_all`, and `many_live`, operations of this run with many live blocks.
 
 Status: 0 nothing found, 1 the target failed, 2 the fuzzer could not run, 3 wrong usage.
 """
@@ -29,6 +31,8 @@ GRACE = 60  # seconds after which a fuzzer that does not stop by itself is ended
 KEPT = re.compile(r"Test unit written to (.+)$", re.MULTILINE)
 REPORT = re.compile(r"^==\d+==", re.MULTILINE)  # of the sanitizer or libFuzzer, behind the operations
 COUNTS = re.compile(r"^fuzz: (\d+) operations, (\d+) inputs$", re.MULTILINE)
+TABLE = re.compile(r"^fuzz: (\d+) of (\d+) cells reached, (\d+) operations with more than \d+ live", re.MULTILINE)
+LONG = {"lockstep": 16384}  # targets whose inputs are longer than the engine would have them
 
 
 class CannotRun(Exception):
@@ -47,6 +51,8 @@ def command(binary, target, arguments, state):
         str(binary), f"-max_total_time={arguments.seconds}", f"-seed={arguments.seed}", "-print_final_stats=1",
         "-timeout=25", f"-artifact_prefix={state / 'failures'}{os.sep}",
     ]
+    if target in LONG:
+        line.append(f"-max_len={LONG[target]}")
     dictionary = ROOT / "fuzz" / f"{target}.dict"
     if dictionary.is_file():
         line.append(f"-dict={dictionary}")
@@ -55,9 +61,10 @@ def command(binary, target, arguments, state):
     return line
 
 
-def run_fuzzer(line, seconds):
+def run_fuzzer(line, seconds, table):
     """Its status and all that it printed. The fuzzer is ended where this process is."""
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as fuzzer:
+    environment = {**os.environ, "ASHLAR_FUZZ_TABLE": str(table)}
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment) as fuzzer:
         try:
             output, _ = fuzzer.communicate(timeout=seconds + GRACE)
         except BaseException as cause:
@@ -97,7 +104,8 @@ def fuzz(arguments):
     for name in ("corpus", "failures"):
         (state / name).mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    status, output = run_fuzzer(command(binary, arguments.target, arguments, state), arguments.seconds)
+    line = command(binary, arguments.target, arguments, state)
+    status, output = run_fuzzer(line, arguments.seconds, state / "table")
     seconds = time.monotonic() - start
     counts = COUNTS.findall(output)
     operations, executions = map(int, counts[-1]) if counts else (None, None)
@@ -111,6 +119,8 @@ def fuzz(arguments):
             raise CannotRun(f"{binary} ended with status {status} and kept no input")
         failure = Path(kept[1])
         print_failure(binary, failure, output)
+    tables = TABLE.findall(output)
+    table = dict(zip(("cells", "cells_in_all", "many_live"), map(int, tables[-1]))) if tables else {}
     return {
         "result": "failed" if failure else "clean",
         "operations": operations,
@@ -118,6 +128,7 @@ def fuzz(arguments):
         "seconds": round(seconds, 1),
         "inputs": sum(1 for _ in (state / "corpus").iterdir()),
         "failure": str(failure) if failure else None,
+        **table,
     }
 
 
@@ -171,6 +182,11 @@ def main(words):
             f" {outcome['seconds']} s ({rate:.2g} operations a second), seed {arguments.seed};"
             f" {outcome['inputs']} inputs kept"
         )
+        if "cells" in outcome:
+            print(
+                f"{arguments.target}: {outcome['cells']} of {outcome['cells_in_all']} cells of the table reached so far,"
+                f" {outcome['many_live']} operations with many live blocks"
+            )
     else:
         print(f"{arguments.target}: FAILED, seed {arguments.seed}")
     return 0 if outcome["result"] == "clean" else 1

@@ -1,183 +1,305 @@
-/* block_manager.h (ACSL only) - legal settings, what is known of a request, and the whole invariant of a manager.
+/* block_manager.h (ACSL only) - the whole invariant of a manager: that of each part, and what holds between them.
+ *
+ * Between two calls no block is taken, what is held is held by a request in flight, and every statistic is what the block
+ * list says. Each predicate has a clause of its own in core/check.h, which runs it.
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_BLOCK_MANAGER_H
 #define ASHLAR_SPEC_BLOCK_MANAGER_H
 
-#include "spec/moves.h"
+#include "spec/ladder.h"
 /*@
+  // --- settings ---
   predicate valid_config(struct ashlar_config c) =
-    c.order <= ASHLAR_ORDER_SEGMENT && c.policy <= ASHLAR_POLICY_FAITHFUL && page_allowed(c.large_segment_size) &&
-    c.large_segment_size <= c.max_split_size && c.large_segment_size <= c.oversize_slack && c.growable <= 1 &&
-    c.callbacks <= 1 && c.device_total <= 1152921504606846975 && (c.growable == 1 ==> 0 < c.device_total) &&
+    c.order <= ASHLAR_ORDER_SEGMENT && c.policy <= ASHLAR_POLICY_FAITHFUL && c.growable <= 1 && c.callbacks <= 1 &&
+    10485760 < c.large_segment_size <= 1152921504606846975 && c.large_segment_size % 2097152 == 0 &&
+    c.large_segment_size <= c.max_split_size && c.large_segment_size <= c.oversize_slack &&
+    c.device_total <= 1152921504606846975 && (c.growable == 1 ==> 0 < c.device_total) &&
     (\forall integer k; 0 <= k < ASHLAR_DIVISIONS ==> valid_division(c.divisions[k]));
 
-  // rungs that ask the device for memory, and that release everything
-  predicate asks(integer rung) = rung == ASHLAR_RUNG_ASK || rung == ASHLAR_RUNG_ASK_OVERSIZE ||
-    rung == ASHLAR_RUNG_ASK_LAST || rung == ASHLAR_RUNG_ASK_AGAIN;
-  predicate releases(integer rung) = rung == ASHLAR_RUNG_RELEASE || rung == ASHLAR_RUNG_RELEASE_AGAIN ||
-    rung == ASHLAR_RUNG_EMPTY_RELEASE;
+  predicate growable_allowed(integer growable_on, struct ashlar_config c) =
+    0 <= growable_on <= 1 && (growable_on == 1 ==> 0 < c.device_total);
 
-  // what a request in flight asks for: a block for a home whose pool and stream are there; or that the cache be emptied
-  predicate request_wants(integer rung, integer home, integer bytes, integer size, integer waited,
-    uint8_t pool_state[65], integer stream_count) =
-    ASHLAR_RUNG_SEARCH <= rung <= ASHLAR_RUNG_EMPTY && -2 <= waited < stream_count &&
-    (rung <= ASHLAR_RUNG_OUT_OF_MEMORY ==> 0 < bytes <= size <= 2305843009213693952 && size % 512 == 0 &&
-      0 <= home < ASHLAR_LISTS && home % ASHLAR_STREAMS < stream_count &&
-      (home / ASHLAR_STREAMS / ASHLAR_CLASSES == 0 ||
-        pool_state[home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED)) &&
-    (ASHLAR_RUNG_OUT_OF_MEMORY < rung ==> bytes == 0 && -1 <= home < ASHLAR_LISTS);
+  // --- blocks between calls ---
+  // REQ-LIFETIME: an owner has at least one reference
+  predicate blocks_referenced(integer top, uint8_t state[ASHLAR_SLOTS], uint32_t references[ASHLAR_SLOTS]) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_ALLOCATED ==> 0 < references[i];
 
-  // what it holds: nothing; while it leaves or is unmapped, one block; a run while that is mapped or undone; a range that
-  // goes back, one block and all of its segment
-  predicate request_holds(integer rung, integer growth, integer growable, integer run, integer end, integer slot,
-    integer size, integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS],
-    uint64_t sizes[ASHLAR_SLOTS], uint64_t base[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS],
-    uint8_t growables[ASHLAR_SLOTS], integer r, integer one) =
-    ASHLAR_GROWTH_NONE <= growth <= ASHLAR_GROWTH_RETURNING &&
-    (growth == ASHLAR_GROWTH_NONE ==> run == -1 &&
-      (one == 0 ==> holds_none(top, state, holder, r)) && (one != 0 ==> holds_one(top, state, holder, r, slot))) &&
-    (growth == ASHLAR_GROWTH_RESERVING ==> run == -1 && asks(rung) && growable != 0 &&
-      holds_none(top, state, holder, r)) &&
-    (growth == ASHLAR_GROWTH_MAPPING || growth == ASHLAR_GROWTH_UNDOING ==> asks(rung) && growable != 0 &&
-      holds_run(top, state, holder, addr, sizes, next, growables, r, run, end) && size <= end - addr[run]) &&
-    (growth == ASHLAR_GROWTH_RETURNING ==> run == -1 && releases(rung) && holds_one(top, state, holder, r, slot) &&
-      base[slot] == addr[slot] && next[slot] == -1 && growables[slot] == 1);
+  // REQ-POOL: blocks belong to the default pool or to one that has not ended
+  predicate homes_pooled(integer top, uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], uint8_t pool_state[65]) =
+    \forall integer i; 0 <= i < top ==> state[i] != ASHLAR_UNUSED ==> ASHLAR_STREAMS * ASHLAR_CLASSES <= home[i] ==>
+      pool_state[home[i] / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED;
 
-  // what its step, which waits for an outcome, is about
-  predicate request_asked(integer rung, integer step, integer growth, integer slot, integer size, integer asked,
-    integer waited, integer number, integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS],
-    uint64_t addr[ASHLAR_SLOTS], uint64_t base[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS],
-    uint8_t growable[ASHLAR_SLOTS], uint64_t submitted[256], integer r) =
-    ASHLAR_STEP_NONE < step < ASHLAR_STEP_DONE &&
-    (step == ASHLAR_STEP_ALLOCATE ==> growth == ASHLAR_GROWTH_NONE && asks(rung) && size <= asked && asked % 512 == 0) &&
-    (step == ASHLAR_STEP_RELEASE ==> growth == ASHLAR_GROWTH_NONE && base[slot] == addr[slot] && next[slot] == -1) &&
-    (step == ASHLAR_STEP_RESERVE ==> growth == ASHLAR_GROWTH_RESERVING && asked % 512 == 0) &&
-    (step == ASHLAR_STEP_UNRESERVE ==> growth == ASHLAR_GROWTH_RETURNING ||
-      (growth == ASHLAR_GROWTH_RESERVING && slot == -1)) &&
-    (step == ASHLAR_STEP_MAP ==> growth == ASHLAR_GROWTH_MAPPING) &&
-    (step == ASHLAR_STEP_UNMAP ==> growth == ASHLAR_GROWTH_UNDOING ||
-      (growth == ASHLAR_GROWTH_NONE && growable[slot] == 1 && releases(rung))) &&
-    (step == ASHLAR_STEP_MAP || step == ASHLAR_STEP_UNMAP ==> 0 <= slot < top && state[slot] == ASHLAR_HELD &&
-      holder[slot] == r) &&
-    (step == ASHLAR_STEP_WAIT ==> growth == ASHLAR_GROWTH_NONE && 0 <= waited && number <= submitted[waited]) &&
-    (step == ASHLAR_STEP_CALLBACKS ==> growth == ASHLAR_GROWTH_NONE && rung == ASHLAR_RUNG_CALLBACKS);
+  // in segment order the age is the number of the segment's creation; else it is no part of the key
+  predicate ages_created(integer top, uint8_t state[ASHLAR_SLOTS], uint64_t age[ASHLAR_SLOTS], integer order,
+    integer segments_created) =
+    \forall integer i; 0 <= i < top ==> state[i] != ASHLAR_UNUSED ==>
+      (order == ASHLAR_ORDER_SEGMENT ? age[i] < segments_created : age[i] == 0);
+
+  // --- segments of a stream, and of a pool: the blocks that are first in theirs, among the first k slots ---
+  logic integer stream_heads(uint8_t state[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS],
+    integer s, integer k) =
+    k <= 0 ? 0 : stream_heads(state, prev, home, s, k - 1) +
+      (state[k - 1] != ASHLAR_UNUSED && prev[k - 1] == -1 && home[k - 1] % ASHLAR_STREAMS == s ? 1 : 0);
+  predicate stream_segments(uint64_t stream_segments[256], uint8_t state[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS],
+    int32_t home[ASHLAR_SLOTS], integer top) =
+    \forall integer s; 0 <= s < ASHLAR_STREAMS ==> stream_segments[s] == stream_heads(state, prev, home, s, top);
+  logic integer pool_heads(uint8_t state[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS],
+    integer p, integer k) =
+    k <= 0 ? 0 : pool_heads(state, prev, home, p, k - 1) +
+      (state[k - 1] != ASHLAR_UNUSED && prev[k - 1] == -1 && home[k - 1] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ? 1 : 0);
+  predicate pool_segments(uint64_t pool_segments[65], uint8_t state[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS],
+    int32_t home[ASHLAR_SLOTS], integer top) =
+    \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> pool_segments[p] == pool_heads(state, prev, home, p, top);
+
+  // --- requests in flight ---
+  logic integer flying(struct ashlar_request request[8], integer k) =
+    k <= 0 ? 0 : flying(request, k - 1) + (request[k - 1].rung != ASHLAR_RUNG_IDLE ? 1 : 0);
+  predicate flight_counted(integer in_flight, struct ashlar_request request[8]) =
+    in_flight == flying(request, ASHLAR_REQUESTS);
+
+  // REQ-CAPACITY: slots are set aside for each request for memory; one that empties the cache needs none
+  logic integer slots_needed(struct ashlar_request request[8], integer k) =
+    k <= 0 ? 0 : slots_needed(request, k - 1) +
+      (request[k - 1].rung != ASHLAR_RUNG_IDLE && 0 < request[k - 1].bytes ? ASHLAR_REQUEST_SLOTS : 0);
+  predicate flight_room(integer spare_count, integer top, struct ashlar_request request[8]) =
+    slots_needed(request, ASHLAR_REQUESTS) <= spare_count + (ASHLAR_SLOTS - top);
+
+  // a request for memory has a size and a home; one that empties the cache may have a pool
+  predicate requests_valid(struct ashlar_request request[8]) =
+    \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> request[r].rung != ASHLAR_RUNG_IDLE ==>
+      request[r].rung <= ASHLAR_RUNG_EMPTY && request[r].growth <= ASHLAR_GROWTH_RETURNING &&
+      -1 <= request[r].home < ASHLAR_LISTS &&
+      (request[r].rung < ASHLAR_RUNG_EMPTY_WAIT ==> 0 < request[r].bytes <= request[r].size <= 2305843009213693952 &&
+        request[r].size % 512 == 0 && 0 <= request[r].home) &&
+      (ASHLAR_RUNG_EMPTY_WAIT <= request[r].rung ==> request[r].bytes == 0);
+
+  // pools and streams stay as long as a request is for them
+  predicate requests_homed(struct ashlar_request request[8], integer stream_count, uint8_t stream_gone[256],
+    uint8_t pool_state[65]) =
+    \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> request[r].rung != ASHLAR_RUNG_IDLE ==> 0 <= request[r].home ==>
+      (ASHLAR_STREAMS * ASHLAR_CLASSES <= request[r].home ==>
+        pool_state[request[r].home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED) &&
+      (0 < request[r].bytes ==> request[r].home % ASHLAR_STREAMS < stream_count &&
+        stream_gone[request[r].home % ASHLAR_STREAMS] == 0);
+
+  // what is held has a holder in flight and a reason; of an ordinary segment, all of it is leaving
+  predicate blocks_held(integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS],
+    uint8_t hold[ASHLAR_SLOTS], uint8_t growable[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS],
+    int32_t next[ASHLAR_SLOTS], struct ashlar_request request[8]) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_HELD ==>
+      0 <= holder[i] < ASHLAR_REQUESTS && request[holder[i]].rung != ASHLAR_RUNG_IDLE &&
+      ASHLAR_HOLD_LEAVING <= hold[i] <= ASHLAR_HOLD_FRESH &&
+      (growable[i] == 0 ==> hold[i] == ASHLAR_HOLD_LEAVING && prev[i] == -1 && next[i] == -1);
+
+  // a request's block and the first block of its run are held by it
+  predicate requests_hold(struct ashlar_request request[8], integer top, uint8_t state[ASHLAR_SLOTS],
+    int32_t holder[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS]) =
+    \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> request[r].rung != ASHLAR_RUNG_IDLE ==>
+      -1 <= request[r].slot < top && -1 <= request[r].run < top &&
+      (0 <= request[r].slot ==> state[request[r].slot] == ASHLAR_HELD && holder[request[r].slot] == r) &&
+      (0 <= request[r].run ==> state[request[r].run] == ASHLAR_HELD && holder[request[r].run] == r &&
+        hold[request[r].run] != ASHLAR_HOLD_LEAVING);
+
+  // what leaves is what its holder has asked the device about
+  predicate leaving_asked(integer top, uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS],
+    int32_t holder[ASHLAR_SLOTS], struct ashlar_request request[8]) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_HELD ==> hold[i] == ASHLAR_HOLD_LEAVING ==>
+      request[holder[i]].slot == i;
+
+  // a run is one piece: prev leads to its first block, next to its end
+  predicate in_run(integer top, uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS],
+    integer i, integer r) =
+    0 <= i < top && state[i] == ASHLAR_HELD && holder[i] == r && hold[i] != ASHLAR_HOLD_LEAVING;
+  predicate runs_begin(integer top, uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS],
+    int32_t holder[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS], struct ashlar_request request[8]) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_HELD ==> hold[i] != ASHLAR_HOLD_LEAVING ==>
+      request[holder[i]].run != -1 &&
+      (request[holder[i]].run != i ==> in_run(top, state, hold, holder, prev[i], holder[i]));
+  predicate runs_end(integer top, uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS],
+    int32_t holder[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS], uint64_t addr[ASHLAR_SLOTS],
+    uint64_t size[ASHLAR_SLOTS], struct ashlar_request request[8]) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_HELD ==> hold[i] != ASHLAR_HOLD_LEAVING ==>
+      addr[i] + size[i] <= request[holder[i]].run_end &&
+      (addr[i] + size[i] < request[holder[i]].run_end ==> in_run(top, state, hold, holder, next[i], holder[i]));
+
+  // the step that waits for its outcome is about what the request holds
+  predicate asked_nothing_held(struct ashlar_request q) =
+    (q.step == ASHLAR_STEP_ALLOCATE || q.step == ASHLAR_STEP_RESERVE || q.step == ASHLAR_STEP_WAIT ||
+      q.step == ASHLAR_STEP_CALLBACKS || (q.step == ASHLAR_STEP_UNRESERVE && q.growth == ASHLAR_GROWTH_RESERVING)) &&
+    q.slot == -1 && q.run == -1 &&
+    (q.step == ASHLAR_STEP_RESERVE ==> q.growth == ASHLAR_GROWTH_RESERVING) &&
+    (q.step == ASHLAR_STEP_ALLOCATE ==> 0 < q.bytes && q.size <= q.asked) &&
+    (q.step == ASHLAR_STEP_ALLOCATE || q.step == ASHLAR_STEP_RESERVE ==> 0 < q.bytes && 0 < q.asked && q.asked % 512 == 0);
+  predicate asked_leaving(struct ashlar_request q, integer hold, integer growable, integer prev, integer next) =
+    q.slot != -1 && q.run == -1 && hold == ASHLAR_HOLD_LEAVING &&
+    ((q.step == ASHLAR_STEP_RELEASE && growable == 0) ||
+     (q.step == ASHLAR_STEP_UNMAP && growable != 0 && q.growth == ASHLAR_GROWTH_NONE) ||
+     (q.step == ASHLAR_STEP_UNRESERVE && growable != 0 && q.growth == ASHLAR_GROWTH_RETURNING && prev == -1 &&
+       next == -1));
+  predicate asked_run(struct ashlar_request q, integer hold) =
+    q.slot != -1 && q.run != -1 && hold == ASHLAR_HOLD_UNMAPPED &&
+    ((q.step == ASHLAR_STEP_MAP && q.growth == ASHLAR_GROWTH_MAPPING) ||
+     (q.step == ASHLAR_STEP_UNMAP && q.growth == ASHLAR_GROWTH_UNDOING));
+  predicate requests_asked(struct ashlar_request request[8], uint8_t hold[ASHLAR_SLOTS],
+    uint8_t growable[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS]) =
+    \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> request[r].rung != ASHLAR_RUNG_IDLE ==>
+      asked_nothing_held(request[r]) ||
+      (0 <= request[r].slot && (asked_run(request[r], hold[request[r].slot]) ||
+        asked_leaving(request[r], hold[request[r].slot], growable[request[r].slot], prev[request[r].slot],
+          next[request[r].slot])));
+
+  // a stream that is waited for has the use that is waited for
+  predicate requests_wait(struct ashlar_request request[8], integer stream_count, uint64_t submitted[256]) =
+    \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> request[r].rung != ASHLAR_RUNG_IDLE ==>
+      -2 <= request[r].waited < stream_count &&
+      (request[r].step == ASHLAR_STEP_WAIT ==> 0 <= request[r].waited &&
+        request[r].number <= submitted[request[r].waited]);
+
+  // --- REQ-ACCOUNT: what the first k slots add to a column: all blocks, small, large. (A condition inside a term has to
+  // be one of numbers.) ---
+  logic integer in_column(integer home, integer column) =
+    column == ASHLAR_STAT_ALL || home / ASHLAR_STREAMS % ASHLAR_CLASSES + 1 == column ? 1 : 0;
+  // memory stands behind the block; what leaves counts as gone
+  logic integer is_reserved(integer state, integer hold) =
+    state == ASHLAR_FREE || state == ASHLAR_ALLOCATED || state == ASHLAR_PENDING || state == ASHLAR_TAKEN ||
+    (state == ASHLAR_HELD && (hold == ASHLAR_HOLD_MAPPED || hold == ASHLAR_HOLD_FRESH)) ? 1 : 0;
+  logic integer number_in(uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], integer s, integer column,
+    integer k) =
+    k <= 0 ? 0 : number_in(state, home, s, column, k - 1) +
+      (state[k - 1] == s && in_column(home[k - 1], column) == 1 ? 1 : 0);
+  logic integer sizes_in(uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS],
+    integer s, integer column, integer k) =
+    k <= 0 ? 0 : sizes_in(state, home, size, s, column, k - 1) +
+      (state[k - 1] == s && in_column(home[k - 1], column) == 1 ? size[k - 1] : 0);
+  logic integer reserved_in(uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS],
+    uint64_t size[ASHLAR_SLOTS], integer column, integer k) =
+    k <= 0 ? 0 : reserved_in(state, hold, home, size, column, k - 1) +
+      (is_reserved(state[k - 1], hold[k - 1]) == 1 && in_column(home[k - 1], column) == 1 ? size[k - 1] : 0);
+  logic integer segments_in(uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS], uint8_t growable[ASHLAR_SLOTS],
+    int32_t prev[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], integer column, integer k) =
+    k <= 0 ? 0 : segments_in(state, hold, growable, prev, home, column, k - 1) +
+      (is_reserved(state[k - 1], hold[k - 1]) == 1 && growable[k - 1] == 0 && prev[k - 1] == -1 &&
+        in_column(home[k - 1], column) == 1 ? 1 : 0);
+  logic integer is_inactive_split(integer state, integer growable, integer prev, integer next) =
+    state == ASHLAR_FREE && growable == 0 && (prev != -1 || next != -1) ? 1 : 0;
+  logic integer inactive_in(uint8_t state[ASHLAR_SLOTS], uint8_t growable[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS],
+    int32_t next[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], integer column, integer k) =
+    k <= 0 ? 0 : inactive_in(state, growable, prev, next, home, column, k - 1) +
+      (is_inactive_split(state[k - 1], growable[k - 1], prev[k - 1], next[k - 1]) == 1 && in_column(home[k - 1], column) == 1 ?
+        1 : 0);
+  logic integer inactive_bytes_in(uint8_t state[ASHLAR_SLOTS], uint8_t growable[ASHLAR_SLOTS],
+    int32_t prev[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS],
+    integer column, integer k) =
+    k <= 0 ? 0 : inactive_bytes_in(state, growable, prev, next, home, size, column, k - 1) +
+      (is_inactive_split(state[k - 1], growable[k - 1], prev[k - 1], next[k - 1]) == 1 && in_column(home[k - 1], column) == 1 ?
+        size[k - 1] : 0);
+
+  // a counter of a kind and column: m->stat[kind * 3 + column]
+  predicate counts(struct ashlar_counter stat[27], integer kind, integer column, integer sum) =
+    stat[kind * ASHLAR_STAT_COLUMNS + column].current == sum;
+  predicate owned_counted(struct ashlar_counter stat[27], uint8_t state[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS],
+    uint64_t size[ASHLAR_SLOTS], uint64_t requested[ASHLAR_SLOTS], integer top) =
+    \forall integer c; 0 <= c < ASHLAR_STAT_COLUMNS ==>
+      counts(stat, ASHLAR_STAT_ALLOCATION, c, number_in(state, home, ASHLAR_ALLOCATED, c, top)) &&
+      counts(stat, ASHLAR_STAT_ALLOCATED_BYTES, c, sizes_in(state, home, size, ASHLAR_ALLOCATED, c, top)) &&
+      counts(stat, ASHLAR_STAT_ACTIVE, c, number_in(state, home, ASHLAR_ALLOCATED, c, top) +
+        number_in(state, home, ASHLAR_PENDING, c, top)) &&
+      counts(stat, ASHLAR_STAT_ACTIVE_BYTES, c, sizes_in(state, home, size, ASHLAR_ALLOCATED, c, top) +
+        sizes_in(state, home, size, ASHLAR_PENDING, c, top)) &&
+      counts(stat, ASHLAR_STAT_REQUESTED_BYTES, c, sizes_in(state, home, requested, ASHLAR_ALLOCATED, c, top) +
+        sizes_in(state, home, requested, ASHLAR_PENDING, c, top));
+  predicate segments_and_rests_counted(struct ashlar_counter stat[27], uint8_t state[ASHLAR_SLOTS],
+    uint8_t hold[ASHLAR_SLOTS], uint8_t growable[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS],
+    int32_t home[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer top) =
+    \forall integer c; 0 <= c < ASHLAR_STAT_COLUMNS ==>
+      counts(stat, ASHLAR_STAT_SEGMENT, c, segments_in(state, hold, growable, prev, home, c, top)) &&
+      counts(stat, ASHLAR_STAT_RESERVED_BYTES, c, reserved_in(state, hold, home, size, c, top)) &&
+      counts(stat, ASHLAR_STAT_INACTIVE_SPLIT, c, inactive_in(state, growable, prev, next, home, c, top)) &&
+      counts(stat, ASHLAR_STAT_INACTIVE_SPLIT_BYTES, c,
+        inactive_bytes_in(state, growable, prev, next, home, size, c, top));
+
+  logic integer pool_bytes_in(uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS],
+    uint64_t size[ASHLAR_SLOTS], integer p, integer k) =
+    k <= 0 ? 0 : pool_bytes_in(state, hold, home, size, p, k - 1) +
+      (is_reserved(state[k - 1], hold[k - 1]) == 1 && home[k - 1] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ? size[k - 1] : 0);
+  predicate reserved_counted(struct ashlar_counter pool_reserved[65], uint8_t state[ASHLAR_SLOTS],
+    uint8_t hold[ASHLAR_SLOTS], int32_t home[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer top) =
+    \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==>
+      pool_reserved[p].current == pool_bytes_in(state, hold, home, size, p, top);
+
+  // bytes from a block to the end of its segment; n bounds the blocks that are followed
+  logic integer bytes_from(int32_t next[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer i, integer n) =
+    i < 0 || n <= 0 ? 0 : size[i] + bytes_from(next, size, next[i], n - 1);
+  logic integer oversize_in(uint8_t state[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer limit, integer k) =
+    k <= 0 ? 0 : oversize_in(state, size, limit, k - 1) +
+      (state[k - 1] == ASHLAR_ALLOCATED && limit <= size[k - 1] ? 1 : 0);
+  logic integer oversize_segments_in(uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS],
+    uint8_t growable[ASHLAR_SLOTS], int32_t prev[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS],
+    uint64_t size[ASHLAR_SLOTS], integer limit, integer top, integer k) =
+    k <= 0 ? 0 : oversize_segments_in(state, hold, growable, prev, next, size, limit, top, k - 1) +
+      (is_reserved(state[k - 1], hold[k - 1]) == 1 && growable[k - 1] == 0 && prev[k - 1] == -1 &&
+        limit <= bytes_from(next, size, k - 1, top) ? 1 : 0);
+  predicate oversize_counted(struct ashlar_counter allocations, struct ashlar_counter segments,
+    uint8_t state[ASHLAR_SLOTS], uint8_t hold[ASHLAR_SLOTS], uint8_t growable[ASHLAR_SLOTS],
+    int32_t prev[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], integer limit, integer top) =
+    allocations.current == oversize_in(state, size, limit, top) &&
+    segments.current == oversize_segments_in(state, hold, growable, prev, next, size, limit, top, top);
+
+  // totals may have begun anew, and stop at the greatest number
+  logic integer saturated(integer n) = n <= UINT64_MAX ? n : UINT64_MAX;
+  predicate total_valid(struct ashlar_counter c) = c.current <= c.peak && c.allocated <= saturated(c.current + c.freed);
+  predicate totals_valid(struct ashlar_counter stat[27], struct ashlar_counter pool_reserved[65],
+    struct ashlar_counter allocations, struct ashlar_counter segments) =
+    (\forall integer k; 0 <= k < ASHLAR_STATS ==> total_valid(stat[k])) &&
+    (\forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> total_valid(pool_reserved[p])) &&
+    total_valid(allocations) && total_valid(segments);
+  predicate columns_summed(struct ashlar_counter stat[27]) =
+    \forall integer k; 0 <= k < ASHLAR_STAT_KINDS ==>
+      stat[3 * k].allocated == saturated(stat[3 * k + 1].allocated + stat[3 * k + 2].allocated) &&
+      stat[3 * k].freed == saturated(stat[3 * k + 1].freed + stat[3 * k + 2].freed);
 */
 // clang-format off
-#define WANTS(R) request_wants(m->request[R].rung, m->request[R].home, m->request[R].bytes, m->request[R].size, \
-  m->request[R].waited, m->pool_state, m->stream_count)
-#define HOLDS(R, ONE) request_holds(m->request[R].rung, m->request[R].growth, m->request[R].growable, \
-  m->request[R].run, m->request[R].run_end, m->request[R].slot, m->request[R].size, m->top, m->state, m->holder, \
-  m->addr, m->size, m->base, m->next, m->growable, R, ONE)
-#define POISED(R) HOLDS(R, 0)
-#define STEP_IS_ABOUT_ONE(R) (m->request[R].step == ASHLAR_STEP_RELEASE || m->request[R].step == ASHLAR_STEP_UNMAP ? 1 : 0)
-#define ASKED(R) request_asked(m->request[R].rung, m->request[R].step, m->request[R].growth, m->request[R].slot, \
-  m->request[R].size, m->request[R].asked, m->request[R].waited, m->request[R].number, m->top, m->state, m->holder, \
-  m->addr, m->base, m->next, m->growable, m->submitted, R)
-/* every request in flight is for a home, or for none */
-#define HOMED \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==> \
-  m->request[q].home < ASHLAR_LISTS
-/* pools that requests in flight are for are there still; but for one request */
-#define WANTED_KEPT(A, BUT) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != BUT ==> \
-  m->request[q].rung != ASHLAR_RUNG_IDLE ==> 0 <= m->request[q].home ==> \
-  m->pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES] == \
-    (A).pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES]
-/* slots that are spare or were never used; those that a block needs; and, when a request goes on, those set aside too */
-#define ROOM(A) ((A).spare_count + ASHLAR_SLOTS - (A).top)
-#define ENOUGH(R) (m->request[R].rung <= ASHLAR_RUNG_OUT_OF_MEMORY ==> ASHLAR_REQUEST_SLOTS <= m->spare_count)
-#define READY (1 + ASHLAR_SET_ASIDE < m->spare_count || m->top == ASHLAR_SLOTS)
-
-#define ASSIGNS_END m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS], \
-  m->pool_allocator[0 .. ASHLAR_PRIVATE_POOLS], m->pool_serial[0 .. ASHLAR_PRIVATE_POOLS], \
-  m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1]
-#define ASSIGNS_LADDER ASSIGNS_ALLOCATION, ASSIGNS_RESERVED, m->oversize_segments, ALL(hold), ALL(holder), \
-  ASSIGNS_USES, m->completed[0 .. ASHLAR_STREAMS - 1], m->request[request], m->in_flight, ASSIGNS_END, \
-  m->pool_searches[0 .. ASHLAR_POOL_CLASSES - 1], m->alloc_retries, m->ooms, m->sync_all_streams, m->device_allocs, \
-  m->device_frees
-
-/* a request that can go on */
-#define REQUIRES_GOING requires \valid(m); REQUIRES_WHOLE \
-  requires config: valid_config(m->config); \
-  requires request: 0 <= request < ASHLAR_REQUESTS; \
-  requires wants: WANTS(request); \
-  requires homed: HOMED; \
-  requires flight: 1 <= m->in_flight <= ASHLAR_REQUESTS; \
-  requires spare: ENOUGH(request);
-/* what a step leaves: the next rung (NONE), a request that waits for an outcome, or one that is over */
-#define STEP_CLAUSES(K, A, STEP) K whole: WHOLE_STATE; \
-  K REQ_FRAME_ladder: FRAME(A, request, STEP.kind == ASHLAR_STEP_DONE ? STEP.slot : -1); \
-  K kind: ASHLAR_STEP_NONE <= STEP.kind <= ASHLAR_STEP_ERROR; \
-  K next: STEP.kind == ASHLAR_STEP_NONE ==> WANTS(request) && POISED(request) && \
-    (A).request[request].rung < m->request[request].rung && m->request[request].size == (A).request[request].size && m->in_flight == (A).in_flight && \
-    (A).spare_count <= m->spare_count; \
-  K waits: ASHLAR_STEP_NONE < STEP.kind < ASHLAR_STEP_DONE ==> WANTS(request) && ASKED(request) && \
-    HOLDS(request, STEP_IS_ABOUT_ONE(request)) && m->request[request].step == STEP.kind && \
-    m->in_flight == (A).in_flight; \
-  K class: STEP.kind < ASHLAR_STEP_DONE ==> (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \
-    (A).request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY); \
-  K same: m->request[request].bytes == (A).request[request].bytes && \
-    m->request[request].home == (A).request[request].home; \
-  K over: ASHLAR_STEP_DONE <= STEP.kind ==> m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request) && \
-    m->in_flight == (A).in_flight - 1; \
-  K named: STEP.kind != ASHLAR_STEP_NONE ==> STEP.request == request; \
-  K homed: HOMED; \
-  K REQ_CAPACITY_slots_left: ROOM(A) <= ROOM(*m) || ASHLAR_SET_ASIDE <= ROOM(*m) || (STEP.kind == ASHLAR_STEP_DONE && \
-    (A).request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY && \
-    (ROOM(A) - 2 <= ROOM(*m) || ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS <= ROOM(*m))); \
-  K pools: WANTED_KEPT(A, request); \
-  K clocks: clocks_on((A).submitted, m->submitted); \
-  K REQ_FREE_handle_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> 0 <= STEP.slot < m->top && \
-    m->state[STEP.slot] == ASHLAR_ALLOCATED && m->addr[STEP.slot] == STEP.address && \
-    m->size[STEP.slot] == STEP.bytes && m->generation[STEP.slot] == STEP.generation; \
-  K REQ_SIZE_served_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> (A).request[request].size <= STEP.bytes; \
-  K REQ_SIZE_aligned_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> STEP.bytes % 512 == 0 && \
-    STEP.address % 512 == 0; \
-  K REQ_LADDER_device_asked: STEP.kind == ASHLAR_STEP_ALLOCATE || STEP.kind == ASHLAR_STEP_RESERVE ==> \
-    STEP.bytes == m->request[request].asked; \
-  K none: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot == -1 ==> (A).request[request].rung > ASHLAR_RUNG_OUT_OF_MEMORY;
-#define ENSURES_STEP STEP_CLAUSES(ensures, \old(*m), \result) ensures no_error: \result.kind != ASHLAR_STEP_ERROR;
-
-/* --- the manager between operations --- */
-#define TERM(R, IT) (IT(m->request[R].rung) ? 1 : 0)
-#define SUM(IT) (TERM(0, IT) + TERM(1, IT) + TERM(2, IT) + TERM(3, IT) + TERM(4, IT) + TERM(5, IT) + TERM(6, IT) + TERM(7, IT))
-#define FLIES(RUNG) (RUNG != ASHLAR_RUNG_IDLE)
-#define ALLOCATES(RUNG) (ASHLAR_RUNG_IDLE < RUNG <= ASHLAR_RUNG_OUT_OF_MEMORY)
-#define REQUEST_OK(R) (WANTS(R) && ASKED(R) && HOLDS(R, STEP_IS_ABOUT_ONE(R)))
-#define REQUEST_CLAUSES(K) \
-  K config: valid_config(m->config); \
-  K requests: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung != ASHLAR_RUNG_IDLE ==> REQUEST_OK(r); \
-  K idle: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung == ASHLAR_RUNG_IDLE ==> HOLDS_NONE(r); \
-  K homes_asked: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> 0 < m->request[r].bytes ==> \
-    0 <= m->request[r].home < ASHLAR_LISTS; \
-  K holders: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_HELD ==> 0 <= m->holder[j] < ASHLAR_REQUESTS; \
-  K flight: m->in_flight == SUM(FLIES); \
-  K REQ_CAPACITY_slots_aside: ASHLAR_REQUEST_SLOTS * SUM(ALLOCATES) <= ROOM(*m);
-/* for the prover: the other requests, and the cases of a number */
+#define BETWEEN_INVARIANT(K) \
+  K REQ_LIFETIME_once_count: blocks_referenced(m->top, m->state, m->references); \
+  K REQ_POOL_apart_homes: homes_pooled(m->top, m->state, m->home, m->pool_state); \
+  K ages_created: ages_created(m->top, m->state, m->age, m->config.order, m->segments_created); \
+  K stream_segments: stream_segments(m->stream_segments, m->state, m->prev, m->home, m->top); \
+  K pool_segments: pool_segments(m->pool_segments, m->state, m->prev, m->home, m->top);
+#define SETTINGS_INVARIANT(K) \
+  K REQ_SIZE_settings: valid_config(m->config); \
+  K REQ_GROW_toggle: growable_allowed(m->growable_on, m->config);
+#define REQUESTS_INVARIANT(K) \
+  K REQ_ATOMIC_flight_count: flight_counted(m->in_flight, m->request); \
+  K REQ_CAPACITY_slots_room: flight_room(m->spare_count, m->top, m->request); \
+  K requests: requests_valid(m->request); \
+  K requests_homed: requests_homed(m->request, m->stream_count, m->stream_gone, m->pool_state); \
+  K REQ_ATOMIC_leaving_held: blocks_held(m->top, m->state, m->holder, m->hold, m->growable, m->prev, m->next, m->request); \
+  K requests_hold: requests_hold(m->request, m->top, m->state, m->holder, m->hold); \
+  K REQ_ATOMIC_leaving_asked: leaving_asked(m->top, m->state, m->hold, m->holder, m->request); \
+  K runs_begin: runs_begin(m->top, m->state, m->hold, m->holder, m->prev, m->request); \
+  K runs_end: runs_end(m->top, m->state, m->hold, m->holder, m->next, m->addr, m->size, m->request); \
+  K requests_asked: requests_asked(m->request, m->hold, m->growable, m->prev, m->next); \
+  K requests_wait: requests_wait(m->request, m->stream_count, m->submitted); \
+  K requests_ready: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung != ASHLAR_RUNG_IDLE ==> \
+    REQUEST_OK(r);
+#define STATS_INVARIANT(K) \
+  K REQ_ACCOUNT_allocation_owned: owned_counted(m->stat, m->state, m->home, m->size, m->requested, m->top); \
+  K REQ_ACCOUNT_segment_counted: segments_and_rests_counted(m->stat, m->state, m->hold, m->growable, m->prev, m->next, m->home, m->size, m->top); \
+  K REQ_ACCOUNT_private: reserved_counted(m->pool_reserved, m->state, m->hold, m->home, m->size, m->top); \
+  K REQ_ACCOUNT_oversize: oversize_counted(m->oversize_allocations, m->oversize_segments, m->state, m->hold, m->growable, m->prev, m->next, m->size, m->config.max_split_size, m->top); \
+  K REQ_ACCOUNT_counter_valid: totals_valid(m->stat, m->pool_reserved, m->oversize_allocations, m->oversize_segments); \
+  K REQ_ACCOUNT_columns: columns_summed(m->stat);
+/* what public functions require and keep. The sums of STATS_INVARIANT are not in it yet */
+#define MANAGER_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K)
+#define REQUIRES_MANAGER requires \valid(m); MANAGER_INVARIANT(requires)
+#define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
+/* for the prover: the other requests, and the sums over all */
 #define OTHERS_WANT(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> WANTS(q)
 #define OTHERS_HOLD(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> HOLDS(q, STEP_IS_ABOUT_ONE(q))
 #define OTHERS_ASKED(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> ASKED(q)
-#define CASES(R) (R == 0 || R == 1 || R == 2 || R == 3 || R == 4 || R == 5 || R == 6 || R == 7)
-#define MANAGER_INVARIANT(K) K whole: WHOLE_STATE; REQUEST_CLAUSES(K)
-#define REQUIRES_MANAGER requires \valid(m); MANAGER_INVARIANT(requires)
-#define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
-#define ASSIGNS_RESUME ASSIGNS_LADDER, m->segments_created, ASSIGNS_SEGMENT_COUNTS, ASSIGNS_RESERVE
-/* a request that an outcome is reported to */
-#define REQUIRES_REPORTED REQUIRES_GOING \
-  requires asked: ASKED(request) && HOLDS(request, STEP_IS_ABOUT_ONE(request));
-/* a change that leaves the request such that it can go on */
-#define ENSURES_CHANGED ensures whole: WHOLE_STATE; \
-  ensures REQ_FRAME_change: FRAME(\old(*m), request, -1); \
-  ensures wants: WANTS(request) && m->request[request].size == \old(m->request[request].size); \
-  ensures same: m->request[request].bytes == \old(m->request[request].bytes) && \
-    m->request[request].home == \old(m->request[request].home); \
-  ensures poised: POISED(request); \
-  ensures rung: \old(m->request[request].rung) <= m->request[request].rung && m->in_flight == \old(m->in_flight) && \
-    (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \old(m->request[request].rung) <= ASHLAR_RUNG_OUT_OF_MEMORY); \
-  ensures homed: HOMED; \
-  ensures pools: WANTED_KEPT(\old(*m), request); \
-  ensures clocks: clocks_on(\old(*m).submitted, m->submitted); \
-  ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+#define ASSIGNS_MANAGER *m
 // clang-format on
 #endif

@@ -12,6 +12,10 @@ A fault is a requirement that lacks one of the first four and does not have it p
 that does not exist, and a tag or label that names no requirement. What is planned is listed; with --strict
 it is a fault as well. --where prints the places behind one requirement.
 
+A requirement that comes from a row of the scenarios is covered there: the row is in the table, its comment
+names the requirement, and the requirement's evidence names the test of the table; unless the table says why
+the row, or a part of it, is not played.
+
 Status: 0 no fault, 1 faults, 2 the page cannot be read.
 """
 
@@ -21,6 +25,8 @@ import re
 import sys
 
 PAGE = "spec/requirements.md"
+ROWS = "tests/scenarios/rows.txt"
+ROWS_TEST = "tests/scenarios/rows_test.c"
 ASPECTS = ("predicate", "contract", "test", "oracle")
 FIELDS = ("predicate", "clause", "why", "from", "except", "evidence", "planned")
 
@@ -30,6 +36,11 @@ FIELD = re.compile(r"^- ([a-z]+): ?(.*)$")
 QUOTED = re.compile(r"`([^`]+)`")
 NONE = re.compile(r"^none: \S")
 PROVED = re.compile(r"proved(?: for `\w+`)? in (`\w+`(?:, `\w+`)*)")
+
+# Rows of the scenarios: in a line `from`, and in the table, where comments stand before a row or inside it.
+SCENARIOS = re.compile(r"\bscenarios? (\d[\d.]*(?:, \d[\d.]*)*)")
+ROW = re.compile(r"^row (\S+): ")
+LISTED = re.compile(r"^  (?:part D|later|tool): ")
 
 # A label stands before its clause; in a macro over clauses too. A tag may end a sentence.
 LABEL = re.compile(r"\b(REQ_\w+)(?=\s*:)")
@@ -42,6 +53,7 @@ C_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*
 HASH_TOKEN = re.compile(r'"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.DOTALL)
 C_FILES = (".c", ".h", ".cc")
 HASH_FILES = (".py", ".sh", ".bzl")
+TEXT_FILES = (".txt",)  # of tests: tables, whose comments are as in scripts
 
 
 class Requirement:
@@ -84,6 +96,7 @@ class Check:
         self.labels = {}
         self.faults = []
         self.stale = []
+        self.rows = {}
 
     def fault(self, place, text):
         self.faults.append(f"{place}: {text}")
@@ -153,6 +166,7 @@ class Check:
         return None
 
     def read_sources(self):
+        self.rows = self.read_rows()
         for path in self.files("spec", ".h"):
             text = self.read(path)
             for found in DEFINED.finditer(text):
@@ -166,7 +180,7 @@ class Check:
             self.take_tags(path, text, "oracle" if is_model else None)
         for path in self.files("spec/model", HASH_FILES) + self.files("fuzz", C_FILES + HASH_FILES):
             self.take_tags(path, self.read(path), "oracle")
-        for path in self.files("tests", C_FILES + HASH_FILES):
+        for path in self.files("tests", C_FILES + HASH_FILES + TEXT_FILES):
             self.take_tags(path, self.read(path), "test")
         for folder in ("tools", "cuda"):
             for path in self.files(folder, C_FILES + HASH_FILES):
@@ -216,6 +230,32 @@ class Check:
                 kind = "oracle" if is_oracle else aspect
                 self.credit(found.group(0), kind, place_of(path, text, start + found.start()))
 
+    def read_rows(self):
+        """number -> (requirements that its comments name, whether it is played, whether something is left out)."""
+        rows = {}
+        tags = set()
+        number = None
+        try:
+            lines = self.read(ROWS).splitlines()
+        except FileNotFoundError:
+            return rows
+        for line in lines:
+            row = ROW.match(line)
+            if row:
+                number = row.group(1)
+                rows[number] = (tags, False, False)
+                tags = set()
+            elif not line.strip():
+                tags = set()
+            elif line.startswith("#"):
+                tags |= {name.replace("_", "-") for name in NAME.findall(line)}
+            elif number is not None:
+                covered, played, listed = rows[number]
+                if line.lstrip().startswith("#"):
+                    covered |= {name.replace("_", "-") for name in NAME.findall(line)}
+                rows[number] = (covered, played or line.startswith("  play"), listed or bool(LISTED.match(line)))
+        return rows
+
     # --- judging ---
 
     def judge(self):
@@ -230,6 +270,7 @@ class Check:
                 continue
             self.judge_names(entry, place)
             self.judge_lines(entry, place)
+            self.judge_scenarios(entry, place)
             self.judge_links(entry, place)
 
     def judge_names(self, entry, place):
@@ -274,6 +315,21 @@ class Check:
                 self.fault(place, f"{entry.id}: no line {name}")
         for word in sorted(entry.planned() - set(ASPECTS)):
             self.fault(place, f"{entry.id}: {word} cannot be planned")
+
+    def judge_scenarios(self, entry, place):
+        """The rows that the entry comes from cover it."""
+        covered = False
+        for found in SCENARIOS.finditer(entry.fields.get("from", "")):
+            for number in found.group(1).rstrip(".").split(", "):
+                if number not in self.rows:
+                    self.fault(place, f"{entry.id}: there is no row {number} in {ROWS}")
+                    continue
+                tags, played, listed = self.rows[number]
+                covered = covered or (played and entry.id in tags)
+                if entry.id not in tags and not listed:
+                    self.fault(place, f"{entry.id}: row {number} does not cover it")
+        if covered and f"`{ROWS_TEST}`" not in entry.fields.get("evidence", ""):
+            self.fault(place, f"{entry.id}: a row covers it, and its evidence does not name {ROWS_TEST}")
 
     def judge_links(self, entry, place):
         for aspect in ASPECTS:

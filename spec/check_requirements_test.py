@@ -193,6 +193,49 @@ class Requirements(unittest.TestCase):
             ])
             self.assertEqual(status, 0, output)
 
+    # --- rows of the scenarios ---
+
+    ROWS = "tests/scenarios/rows.txt"
+
+    def rows(self, text, source="rule 1; scenarios 7, 9", evidence="`tests/scenarios/rows_test.c`"):
+        """A page whose first entry comes from rows, and a table of rows."""
+        return [
+            ("spec/requirements.md", "- from: rule 1\n", f"- from: {source}\n"),
+            ("spec/requirements.md", "`tests/size_test.c`\n", f"`tests/size_test.c`; {evidence}\n"),
+            ("tests/scenarios/rows_test.c", None, "/* plays */\n"),
+            (self.ROWS, None, text),
+        ]
+
+    def test_rows_that_cover(self):
+        play = "  play: some\n    E\n"
+        covers = f"# Covers {REQ}SIZE-round.\n"
+        for text in (
+            f"{covers}row 7: a\n{play}\n{covers}row 9: b\n{play}",
+            f"{covers}row 7: a\n{play}\nrow 9: b\n{play}  part D: threads\n",
+            f"row 7: a\n  # Covers {REQ}SIZE-round.\n{play}\nrow 9: b\n  later: c\n",
+        ):
+            status, output = self.check(self.rows(text))
+            self.assertEqual(status, 0, output)
+
+    def test_rows_that_do_not_cover(self):
+        play = "  play: some\n    E\n"
+        covers = f"# Covers {REQ}SIZE-round.\n"
+        both = f"{covers}row 7: a\n{play}\n{covers}row 9: b\n{play}"
+        self.must_report(self.rows(f"{covers}row 7: a\n{play}"), f"{REQ}SIZE-round: there is no row 9 in {self.ROWS}")
+        self.must_report(self.rows(f"{covers}row 7: a\n{play}row 9: b\n{play}"),
+                         f"{REQ}SIZE-round: row 9 does not cover it")
+        self.must_report(self.rows(f"{covers}\nrow 7: a\n{play}{covers}row 9: b\n{play}"),
+                         f"{REQ}SIZE-round: row 7 does not cover it")
+        self.must_report(self.rows(both, evidence="nothing"), "its evidence does not name tests/scenarios/rows_test.c")
+        self.must_report(self.rows(both)[:1] + self.rows(both)[2:3], f"{REQ}SIZE-round: there is no row 7 in {self.ROWS}",
+                         f"{REQ}SIZE-round: there is no row 9 in {self.ROWS}")
+
+    def test_a_table_is_a_test(self):
+        status, output = self.check(
+            [("tests/size_test.c", f", {REQ}RTE", ""), ("tests/rows.txt", None, f"# Covers {REQ}RTE.\nrow 1: it's one\n")],
+        )
+        self.assertEqual(status, 0, output)
+
     def test_tools_are_no_tests(self):
         self.must_report(
             [("tests/size_test.c", f", {REQ}RTE", "")],
@@ -202,8 +245,9 @@ class Requirements(unittest.TestCase):
     # --- names that name nothing ---
 
     def test_a_tag_that_names_nothing(self):
-        for path in ("tests/a.c", "tests/a.sh", "tests/a.py", "fuzz/a.c", "tools/a.c", "cuda/a.h", "core/a.c", "spec/a.h"):
-            mark = "# " if path.endswith((".sh", ".py")) else "// "
+        for path in ("tests/a.c", "tests/a.sh", "tests/a.py", "tests/a.txt", "fuzz/a.c", "tools/a.c", "cuda/a.h",
+                     "core/a.c", "spec/a.h"):
+            mark = "# " if path.endswith((".sh", ".py", ".txt")) else "// "
             self.must_report([(path, None, f"\n{mark}{REQ}SIZE-rund\n")], f"{path}:2: {REQ}SIZE-rund names no requirement")
         self.must_report([("tests/a.c", None, f"/* {REQ}NONE */")], f"{REQ}NONE names no requirement")
 

@@ -178,9 +178,9 @@
       a_growable, a_hold, a_holder,
       b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
         b_hold, b_holder, r, but) ==> q != r ==>
-    request_holds(rung, growth, growable, run, end, slot, size, a_top, a_state, a_holder, a_addr, a_size, a_base,
+    request_holds(rung, growth, growable, run, end, slot, size, a_top, a_state, a_holder, a_hold, a_addr, a_size, a_base,
       a_next, a_growable, q, one) ==>
-    request_holds(rung, growth, growable, run, end, slot, size, b_top, b_state, b_holder, b_addr, b_size, b_base,
+    request_holds(rung, growth, growable, run, end, slot, size, b_top, b_state, b_holder, b_hold, b_addr, b_size, b_base,
       b_next, b_growable, q, one);
 
   lemma asking_kept:
@@ -219,11 +219,11 @@
     clocks_on(a_submitted, b_submitted) ==>
     -2 <= waited < ASHLAR_STREAMS ==>
     (step == ASHLAR_STEP_RELEASE || step == ASHLAR_STEP_UNMAP ==> one != 0) ==>
-    request_holds(rung, growth, growable, run, end, slot, size, a_top, a_state, a_holder, a_addr, a_size, a_base,
+    request_holds(rung, growth, growable, run, end, slot, size, a_top, a_state, a_holder, a_hold, a_addr, a_size, a_base,
       a_next, a_growable, q, one) ==>
-    request_asked(rung, step, growth, slot, size, asked, waited, number, a_top, a_state, a_holder, a_addr, a_base,
+    request_asked(rung, step, growth, slot, size, asked, waited, number, a_top, a_state, a_holder, a_hold, a_addr, a_base,
       a_next, a_growable, a_submitted, q) ==>
-    request_asked(rung, step, growth, slot, size, asked, waited, number, b_top, b_state, b_holder, b_addr, b_base,
+    request_asked(rung, step, growth, slot, size, asked, waited, number, b_top, b_state, b_holder, b_hold, b_addr, b_base,
       b_next, b_growable, b_submitted, q);
   // frames of one request compose
   lemma frames_compose:

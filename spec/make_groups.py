@@ -69,10 +69,10 @@ def manager_fields():
 
 def clauses_of(macro, headers):
     """The predicates of a macro of clauses, as they are written for `m`."""
-    stub = "".join(f'#include "spec/{name}.h"\n' for name in headers)
-    stub += (WHOLE_MACROS if macro == WHOLE[1] else "") + f"BEGIN {macro}(@@) END\n"
+    source = "".join(f'#include "spec/{name}.h"\n' for name in headers)
+    source += (WHOLE_MACROS if macro == WHOLE[1] else "") + f"BEGIN {macro}(@@) END\n"
     text = subprocess.run(
-        ["gcc", "-E", "-P", "-I.", "-"], input=stub, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True
+        ["gcc", "-E", "-P", "-I.", "-"], input=source, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True
     ).stdout
     body = text[text.index("BEGIN") + 5:text.rindex("END")]
     return [re.sub(r"\s+", " ", one.strip()) for one in re.findall(r"@@\s*\w+:\s*(.*?);", body, re.DOTALL)]

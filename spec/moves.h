@@ -41,6 +41,11 @@
   predicate holds_one(integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS], integer r, integer slot) =
     0 <= slot < top && state[slot] == ASHLAR_HELD && holder[slot] == r &&
     (\forall integer j; 0 <= j < top ==> state[j] == ASHLAR_HELD ==> holder[j] == r ==> j == slot);
+  // what it holds is of a run, and none of it is leaving
+  predicate holds_to_map(integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS],
+    uint8_t hold[ASHLAR_SLOTS], integer r) =
+    \forall integer j; 0 <= j < top ==> state[j] == ASHLAR_HELD ==> holder[j] == r ==>
+      ASHLAR_HOLD_LEAVING < hold[j] <= ASHLAR_HOLD_FRESH;
   // it holds a run: its blocks stand one behind the other, from the first one up to the end
   predicate holds_run(integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS],
     uint64_t addr[ASHLAR_SLOTS], uint64_t size[ASHLAR_SLOTS], int32_t next[ASHLAR_SLOTS],
@@ -63,6 +68,7 @@
     j < \old(m->top) && \old(*m).state[j] == ASHLAR_HELD && m->holder[j] == \old(*m).holder[j];
 #define HOLDS_NONE(R) holds_none(m->top, m->state, m->holder, R)
 #define HOLDS_ONE(R, SLOT) holds_one(m->top, m->state, m->holder, R, SLOT)
+#define HOLDS_TO_MAP(R) holds_to_map(m->top, m->state, m->holder, m->hold, R)
 #define HOLDS_RUN(R) holds_run(m->top, m->state, m->holder, m->addr, m->size, m->next, m->growable, R, m->request[R].run, \
   m->request[R].run_end)
 #define RUN_MAPPED(R) (\forall integer i; 0 <= i < m->top ==> in_run(*m, R, i) ==> m->hold[i] != ASHLAR_HOLD_UNMAPPED)

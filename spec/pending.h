@@ -52,7 +52,7 @@
 #define REQUIRES_GIVEN_BACK(SLOT) PENDING_INVARIANT(requires, SLOT) \
   requires waiting: not_submitted(m->use_top, m->use_block, m->use_number, SLOT);
 #define REQUIRES_ENDED(SLOT) REQUIRES_GIVEN_BACK(SLOT) requires deferral: \forall integer u; 0 <= u < m->use_top ==> \
-  m->use_block[u] == SLOT ==> m->use_more[u] == -1 ==> m->use_stream[u] == ASHLAR_STREAM_DEFERRED;
+  m->use_block[u] == (SLOT) ==> m->use_more[u] == -1 ==> m->use_stream[u] == ASHLAR_STREAM_DEFERRED;
 #define ASSIGNS_USES ASSIGNS_RECORDS, m->use_top, EVERY_USE(use_stream), EVERY_USE(use_serial), m->use_serials, \
   EVERY_USE(use_captured), EVERY_USE(use_number), ASSIGNS_CHAINS, m->queue_head[0 .. ASHLAR_STREAMS - 1], \
   m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1], m->use_submissions

@@ -15,12 +15,12 @@
 // clang-format off
 #define REQUIRES_NEW_SEGMENT(ADDR, SIZE, HOME) \
   requires spare: 0 < m->spare_count; \
-  requires range: 0 < SIZE && ADDR + SIZE <= UINT64_MAX && ADDR % 512 == 0 && SIZE % 512 == 0; \
-  requires home: 0 <= HOME < ASHLAR_LISTS; \
-  requires total: all_bytes(m->bytes) + SIZE <= UINT64_MAX; \
+  requires range: 0 < (SIZE) && (ADDR) + (SIZE) <= UINT64_MAX && (ADDR) % 512 == 0 && (SIZE) % 512 == 0; \
+  requires home: 0 <= (HOME) < ASHLAR_LISTS; \
+  requires total: all_bytes(m->bytes) + (SIZE) <= UINT64_MAX; \
   requires ages: m->segments_created < UINT64_MAX; \
   requires apart: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==> \
-    ADDR + SIZE <= m->addr[j] || m->addr[j] + m->size[j] <= ADDR;
+    (ADDR) + (SIZE) <= m->addr[j] || m->addr[j] + m->size[j] <= (ADDR);
 #define ASSIGNS_RESERVED ASSIGNS_STATS, m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1]
 #define ASSIGNS_SEGMENT_COUNTS m->stream_segments[0 .. ASHLAR_STREAMS - 1], m->pool_segments[0 .. ASHLAR_POOL_NUMBERS - 1]
 // clang-format on

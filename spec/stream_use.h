@@ -162,7 +162,7 @@
 #define REQUIRES_USES requires uses: USES_STATE;
 #define ENSURES_USES ensures uses: USES_STATE;
 #define ENSURES_OTHERS_FIRST(SLOT) ensures others_first: \
-  \forall integer i; 0 <= i < ASHLAR_SLOTS ==> i != SLOT ==> m->first_use[i] == \old(*m).first_use[i];
+  \forall integer i; 0 <= i < ASHLAR_SLOTS ==> i != (SLOT) ==> m->first_use[i] == \old(*m).first_use[i];
 #define EVERY_USE(field) m->field[0 .. ASHLAR_USES - 1]
 #define ASSIGNS_CHAINS EVERY_USE(use_less), EVERY_USE(use_more), m->first_use[0 .. ASHLAR_SLOTS - 1]
 #define ASSIGNS_QUEUES EVERY_USE(use_next), EVERY_USE(use_number), m->queue_head[0 .. ASHLAR_STREAMS - 1], \

@@ -1,5 +1,5 @@
 /* audit_open_test.c - what a recording from the middle leaves open, the order of free lists, the
- * ladder, and what is not modelled.
+ * ladder, private pools, growable segments, collections, and what is never agreed to.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/manager.h"
@@ -339,9 +339,21 @@ static void allows_blocks_to_come_back_late(void **state)
   ashlar_snapshot_free(&snapshot);
 }
 
-/* --- what is not modelled is never agreed to --- */
+/* --- private pools --- */
 
-static void leaves_private_pools_open(void **state)
+static void list_pool_of_one_large_block(struct ashlar_snapshot *snapshot, uint16_t pool)
+{
+  list_segment(snapshot, LARGE_A, 20 * MIB, 0);
+  snapshot->segments[snapshot->segment_count - 1].pool = pool;
+  list_block(snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(snapshot, 11 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
+  list_segment(snapshot, LARGE_B, 20 * MIB, 0);
+  list_block(snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(snapshot, 11 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
+}
+
+/* The free 11 MiB of one pool do not serve the other. */
+static void keeps_private_pools_apart(void **state)
 {
   struct ashlar_snapshot snapshot;
   uint16_t pool = 0;
@@ -352,14 +364,8 @@ static void leaves_private_pools_open(void **state)
   add_segment_and_alloc(&snapshot, LARGE_B, 20 * MIB, 9 * MIB, 0);
   snapshot.traces[0].events[0].pool = pool;
   snapshot.traces[0].events[1].pool = pool;
-  list_segment(&snapshot, LARGE_A, 20 * MIB, 0);
-  snapshot.segments[0].pool = pool;
-  list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
-  list_block(&snapshot, 11 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
-  list_segment(&snapshot, LARGE_B, 20 * MIB, 0);
-  list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
-  list_block(&snapshot, 11 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
-  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 1, 0, 1, ASHLAR_OPEN_POOL);
+  list_pool_of_one_large_block(&snapshot, pool);
+  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 2, 0, 0, ASHLAR_OPEN_POOL);
   /* Older recordings do not write the pool with the events; the list tells it. */
   for (int i = 0; i < 4; i++) {
     snapshot.traces[0].events[i].pool = 0;
@@ -375,36 +381,202 @@ static void leaves_private_pools_open(void **state)
   ashlar_snapshot_free(&snapshot);
 }
 
-static void leaves_growable_segments_open(void **state)
+/* A pool that is told not to split keeps 20 MiB for 9; one that does had 11 MiB left for the second request. */
+static void tells_pools_that_do_not_split(void **state)
+{
+  struct ashlar_snapshot snapshot;
+  uint16_t pool = 0;
+  (void)state;
+  for (int does_split = 0; does_split < 2; does_split++) {
+    begin_snapshot(&snapshot);
+    assert_true(ashlar_snapshot_pool(&snapshot, 0, 1, &pool));
+    add_segment_and_alloc(&snapshot, LARGE_A, 20 * MIB, 9 * MIB, 0);
+    add_segment_and_alloc(&snapshot, LARGE_B, 20 * MIB, 9 * MIB, 0);
+    for (int i = 0; i < 4; i++) {
+      snapshot.traces[0].events[i].pool = pool;
+    }
+    if (does_split != 0) {
+      list_pool_of_one_large_block(&snapshot, pool);
+      snapshot.segments[1].pool = pool;
+    } else {
+      list_segment(&snapshot, LARGE_A, 20 * MIB, 0);
+      snapshot.segments[0].pool = pool;
+      list_block(&snapshot, 20 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+      list_segment(&snapshot, LARGE_B, 20 * MIB, 0);
+      snapshot.segments[1].pool = pool;
+      list_block(&snapshot, 20 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+    }
+    expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, does_split != 0 ? 1 : 2, does_split != 0 ? 1 : 0, 0,
+           ASHLAR_OPEN_POOL);
+    ashlar_snapshot_free(&snapshot);
+  }
+}
+
+/* --- growable segments --- */
+
+/* One page is mapped for 9 MiB, and a second one for 15: the 11 MiB left of the first are part of that block. */
+static void begin_growing(struct ashlar_snapshot *snapshot)
+{
+  begin_snapshot(snapshot);
+  snapshot->settings.is_present = true;
+  snapshot->settings.expandable_segments = true;
+  add_event(snapshot, ASHLAR_ACTION_SEGMENT_MAP, LARGE_A, 20 * MIB, 0);
+  add_event(snapshot, ASHLAR_ACTION_ALLOC, LARGE_A, 9 * MIB, 0);
+  add_event(snapshot, ASHLAR_ACTION_SEGMENT_MAP, LARGE_A + 20 * MIB, 20 * MIB, 0);
+  add_event(snapshot, ASHLAR_ACTION_ALLOC, LARGE_A + 9 * MIB, 15 * MIB, 0);
+}
+
+static void list_growing(struct ashlar_snapshot *snapshot)
+{
+  list_segment(snapshot, LARGE_A, 40 * MIB, 0);
+  snapshot->segments[0].is_expandable = true;
+  snapshot->segments[0].type = ASHLAR_SEGMENT_LARGE;
+  list_block(snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(snapshot, 15 * MIB, 15 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(snapshot, 16 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
+}
+
+static void follows_growable_segments(void **state)
 {
   struct ashlar_snapshot snapshot;
   (void)state;
-  begin_snapshot(&snapshot);
-  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_MAP, LARGE_A, 20 * MIB, 0);
-  add_event(&snapshot, ASHLAR_ACTION_ALLOC, LARGE_A, 9 * MIB, 0);
-  list_segment(&snapshot, LARGE_A, 20 * MIB, 0);
-  snapshot.segments[0].is_expandable = true;
-  list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
-  list_block(&snapshot, 11 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
-  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 0, 0, 1, ASHLAR_OPEN_GROWABLE);
+  begin_growing(&snapshot);
+  list_growing(&snapshot);
+  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 2, 0, 0, ASHLAR_OPEN_GROWABLE);
   ashlar_snapshot_free(&snapshot);
 }
 
-static void leaves_collections_open(void **state)
+/* The second page is in the middle of a free block of two: 5 MiB that lie before it, and 1 MiB of its own page, stay. */
+static void follows_unmaps(void **state)
 {
   struct ashlar_snapshot snapshot;
   (void)state;
-  begin_oversize(&snapshot);
-  snapshot.settings.garbage_collection_threshold = 0.8;
-  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_FREE, OVERSIZE_1, 36 * MIB, 0);
-  add_segment_and_alloc(&snapshot, OVERSIZE_3, 70 * MIB, 70 * MIB, 0);
+  begin_growing(&snapshot);
+  add_free(&snapshot, LARGE_A + 9 * MIB, 15 * MIB, 0);
+  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_UNMAP, LARGE_A + 20 * MIB, 20 * MIB, 0);
   list_segment(&snapshot, LARGE_A, 20 * MIB, 0);
-  list_block(&snapshot, 20 * MIB, 9 * MIB, ASHLAR_BLOCK_INACTIVE);
+  snapshot.segments[0].is_expandable = true;
+  snapshot.segments[0].type = ASHLAR_SEGMENT_LARGE;
+  list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(&snapshot, 11 * MIB, 15 * MIB, ASHLAR_BLOCK_INACTIVE);
+  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 2, 0, 0, ASHLAR_OPEN_GROWABLE);
+  ashlar_snapshot_free(&snapshot);
+}
+
+static void expect_rule(struct ashlar_snapshot *snapshot, enum ashlar_rule rule)
+{
+  struct ashlar_audit audit = audit_of(snapshot, ASHLAR_AUDIT_ORDER_AUTO);
+  if (count_rule(&audit, rule) == 0) {
+    print_findings(&audit);
+  }
+  assert_true(count_rule(&audit, rule) > 0);
+  ashlar_audit_free(&audit);
+  ashlar_snapshot_free(snapshot);
+}
+
+static void finds_wrong_maps(void **state)
+{
+  struct ashlar_snapshot snapshot;
+  (void)state;
+  /* Two pages where one is enough. */
+  begin_growing(&snapshot);
+  snapshot.traces[0].events[2].size = 40 * MIB;
+  list_segment(&snapshot, LARGE_A, 60 * MIB, 0);
+  snapshot.segments[0].is_expandable = true;
+  snapshot.segments[0].type = ASHLAR_SEGMENT_LARGE;
+  list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(&snapshot, 15 * MIB, 15 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(&snapshot, 36 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
+  expect_rule(&snapshot, ASHLAR_RULE_SIZE);
+  /* A page for 10 MiB, although 11 are free. */
+  begin_growing(&snapshot);
+  snapshot.traces[0].events[3].size = 10 * MIB;
+  list_segment(&snapshot, LARGE_A, 40 * MIB, 0);
+  snapshot.segments[0].is_expandable = true;
+  snapshot.segments[0].type = ASHLAR_SEGMENT_LARGE;
+  list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(&snapshot, 10 * MIB, 10 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(&snapshot, 21 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
+  expect_rule(&snapshot, ASHLAR_RULE_BESTFIT);
+  /* The same page twice. */
+  begin_growing(&snapshot);
+  insert_event(&snapshot, 2, ASHLAR_ACTION_SEGMENT_MAP, LARGE_A + 20 * MIB, 20 * MIB, 0);
+  list_growing(&snapshot);
+  expect_rule(&snapshot, ASHLAR_RULE_TILE);
+  /* In use, and unmapped. */
+  begin_growing(&snapshot);
+  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_UNMAP, LARGE_A + 20 * MIB, 20 * MIB, 0);
+  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_MAP, LARGE_A + 20 * MIB, 20 * MIB, 0);
+  list_growing(&snapshot);
+  expect_rule(&snapshot, ASHLAR_RULE_LADDER);
+}
+
+/* The rest of a program's ranges is not known where it says how long they are, or where it switches. */
+static void leaves_other_growable_segments_open(void **state)
+{
+  static const char CONF[] = "expandable_segments:True,expandable_segments_reserve:2G";
+  struct ashlar_snapshot snapshot;
+  (void)state;
+  begin_growing(&snapshot);
+  list_growing(&snapshot);
+  assert_true(ashlar_snapshot_set_conf(&snapshot, CONF, sizeof CONF - 1));
+  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 0, 0, 2, ASHLAR_OPEN_GROWABLE);
+  ashlar_snapshot_free(&snapshot);
+  begin_growing(&snapshot);
+  list_growing(&snapshot);
+  add_segment_and_alloc(&snapshot, LARGE_B, 20 * MIB, 9 * MIB, 0);
+  list_segment(&snapshot, LARGE_B, 20 * MIB, 0);
+  list_block(&snapshot, 9 * MIB, 9 * MIB, ASHLAR_BLOCK_ALLOCATED);
+  list_block(&snapshot, 11 * MIB, 0, ASHLAR_BLOCK_INACTIVE);
+  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 0, 0, 3, ASHLAR_OPEN_GROWABLE);
+  ashlar_snapshot_free(&snapshot);
+}
+
+/* --- collection by age --- */
+
+/* Three free segments. The least was in use last: for a request of 70 MiB only the two others are as old as the mean. */
+static void begin_collection(struct ashlar_snapshot *snapshot)
+{
+  begin_oversize(snapshot);
+  snapshot->settings.garbage_collection_threshold = 0.8;
+  add_event(snapshot, ASHLAR_ACTION_ALLOC, LARGE_A, 9 * MIB, 0);
+  add_free(snapshot, LARGE_A, 9 * MIB, 0);
+}
+
+static void end_collection(struct ashlar_snapshot *snapshot)
+{
+  add_segment_and_alloc(snapshot, OVERSIZE_3, 70 * MIB, 70 * MIB, 0);
+  list_segment(snapshot, LARGE_A, 20 * MIB, 0);
+  list_block(snapshot, 20 * MIB, 9 * MIB, ASHLAR_BLOCK_INACTIVE);
+  list_segment(snapshot, OVERSIZE_3, 70 * MIB, 0);
+  list_block(snapshot, 70 * MIB, 70 * MIB, ASHLAR_BLOCK_ALLOCATED);
+}
+
+static void judges_collections(void **state)
+{
+  struct ashlar_snapshot snapshot;
+  (void)state;
+  begin_collection(&snapshot);
+  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_FREE, OVERSIZE_1, 36 * MIB, 0);
+  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_FREE, OVERSIZE_2, 40 * MIB, 0);
+  end_collection(&snapshot);
+  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 5, 0, 0, ASHLAR_OPEN_NONE);
+  ashlar_snapshot_free(&snapshot);
+}
+
+/* One of them is passed over, and is listed still. */
+static void finds_a_wrong_collection(void **state)
+{
+  struct ashlar_snapshot snapshot;
+  (void)state;
+  begin_collection(&snapshot);
+  add_event(&snapshot, ASHLAR_ACTION_SEGMENT_FREE, OVERSIZE_1, 36 * MIB, 0);
+  end_collection(&snapshot);
   list_segment(&snapshot, OVERSIZE_2, 40 * MIB, 0);
   list_block(&snapshot, 40 * MIB, 40 * MIB, ASHLAR_BLOCK_INACTIVE);
-  list_segment(&snapshot, OVERSIZE_3, 70 * MIB, 0);
-  list_block(&snapshot, 70 * MIB, 70 * MIB, ASHLAR_BLOCK_ALLOCATED);
-  expect(&snapshot, ASHLAR_AUDIT_ORDER_AUTO, 3, 0, 1, ASHLAR_OPEN_COLLECTION);
+  struct ashlar_audit audit = audit_of(&snapshot, ASHLAR_AUDIT_ORDER_AUTO);
+  assert_true(count_rule(&audit, ASHLAR_RULE_LADDER) > 0);
+  ashlar_audit_free(&audit);
   ashlar_snapshot_free(&snapshot);
 }
 
@@ -487,9 +659,14 @@ int main(void)
       cmocka_unit_test(finds_a_wrong_oversize_ladder),
       cmocka_unit_test(accepts_out_of_memory),
       cmocka_unit_test(allows_blocks_to_come_back_late),
-      cmocka_unit_test(leaves_private_pools_open),
-      cmocka_unit_test(leaves_growable_segments_open),
-      cmocka_unit_test(leaves_collections_open),
+      cmocka_unit_test(keeps_private_pools_apart),
+      cmocka_unit_test(tells_pools_that_do_not_split),
+      cmocka_unit_test(follows_growable_segments),
+      cmocka_unit_test(follows_unmaps),
+      cmocka_unit_test(finds_wrong_maps),
+      cmocka_unit_test(leaves_other_growable_segments_open),
+      cmocka_unit_test(judges_collections),
+      cmocka_unit_test(finds_a_wrong_collection),
       cmocka_unit_test(leaves_an_unlocked_search_open),
       cmocka_unit_test(leaves_impossible_settings_open),
       cmocka_unit_test(leaves_more_streams_than_fit_open),

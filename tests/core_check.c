@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/check.h"
 #include "tests/core_check_clauses.h"
 
 void *ashlar_core_memory(size_t count, size_t size)
@@ -53,5 +55,14 @@ bool ashlar_core_check_parts(const struct ashlar_manager *m, unsigned parts, cha
 
 bool ashlar_core_check(const struct ashlar_manager *m, char *why, size_t n)
 {
-  return ashlar_core_check_parts(m, ASHLAR_CORE_WHOLE, why, n);
+  const struct ashlar_finding finding = ashlar_check(m);
+  const bool valid = ashlar_core_check_parts(m, ASHLAR_CORE_WHOLE, why, n);
+  if (valid && finding.clause != -1) {
+    (void)snprintf(why, n, "%s: %" PRId32 ", by core/check alone",
+                   ashlar_check_name(finding.clause), finding.at);
+  } else if (!valid && finding.clause == -1) {
+    const size_t length = strlen(why);
+    (void)snprintf(why + length, n - length, ", unknown to core/check");
+  }
+  return valid && finding.clause == -1;
 }

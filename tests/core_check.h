@@ -1,7 +1,8 @@
-/* core_check.h - looks at the whole state of a manager: every clause of its invariant, run.
+/* core_check.h - looks at the whole state of a manager, twice: by core/check, and by clauses that know nothing of it.
  *
- * Written from spec/ and not from core/: each clause is a loop of its own, as naive as the predicate that it follows,
- * and calls nothing of the core. Any state that the public operations can reach must pass, in flight or not.
+ * These are written from spec/ and not from core/: each is a loop of its own, as naive as the predicate that it follows,
+ * and calls nothing of the core. They may take memory and time that the core has not got. Any state that the public
+ * operations can reach must pass both, in flight or not, and any other both must refuse.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_TESTS_CORE_CHECK_H
@@ -27,14 +28,15 @@ enum ashlar_core_part {
   ASHLAR_CORE_WHOLE = 511
 };
 
-/* Checks the state. On false, `why` (n bytes, n > 0) names the clause and the number of the entry that breaks it.
-   O(slots), and O(n log n) in the blocks. Ends the process where the machine has no memory. */
+/* Checks the state, and that both ways of doing so agree. On false, `why` (n bytes, n > 0) names the clause and the
+   number of the entry that breaks it. O(slots), and O(n log n) in the blocks. Ends the process where the machine has no
+   memory. */
 bool ashlar_core_check(const struct ashlar_manager *m, char *why, size_t n);
 
-/* The same for some of the groups: a sum of enum ashlar_core_part. */
+/* The same for some of the groups, a sum of enum ashlar_core_part, and without core/check. */
 bool ashlar_core_check_parts(const struct ashlar_manager *m, unsigned parts, char *why, size_t n);
 
-/* Name of the i-th clause, NULL behind the last: for the test that sees each of them fail. */
+/* Name of the i-th clause of these, NULL behind the last: for the test that sees each of them fail. */
 const char *ashlar_core_clause(size_t i);
 
 /* What the block list says, in the layout of manager.h: current values by definition. */

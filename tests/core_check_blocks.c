@@ -199,7 +199,8 @@ static int64_t blocks_based(const struct ashlar_manager *m)
 static int64_t unmapped_growable(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
-    if (m->state[i] == ASHLAR_UNMAPPED && m->growable[i] != 1) {
+    if ((m->state[i] == ASHLAR_UNMAPPED && m->growable[i] != 1) ||
+        (is_block(m, i) && m->growable[i] > 1)) {
       return i;
     }
   }

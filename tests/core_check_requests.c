@@ -49,7 +49,7 @@ static int64_t map_allocated(const struct ashlar_manager *m)
   return HOLDS;
 }
 
-/* Oracle: REQ-LIFETIME-count. */
+/* Oracle: REQ-LIFETIME-once. */
 static int64_t blocks_referenced(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
@@ -71,7 +71,7 @@ static int64_t blocks_homed(const struct ashlar_manager *m)
   return HOLDS;
 }
 
-static int64_t blocks_entered(const struct ashlar_manager *m)
+static int64_t ages_valid(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
     if (m->state[i] == ASHLAR_FREE &&
@@ -83,7 +83,7 @@ static int64_t blocks_entered(const struct ashlar_manager *m)
 }
 
 /* In address order ages are no part of the key; in segment order they are creation numbers, one a segment. */
-static int64_t ages_valid(const struct ashlar_manager *m)
+static int64_t ages_created(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
     if (is_block(m, i) &&
@@ -148,8 +148,25 @@ static int64_t pending_used(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+/* Of a block whose use of deferral is queued no other use is. Oracle: REQ-STREAM-defer. */
+static int64_t deferred_waits(const struct ashlar_manager *m)
+{
+  for (int32_t i = 0; i < m->top; i++) {
+    int32_t queued = 0;
+    bool deferred = false;
+    for (int32_t u = m->first_use[i] - 1; u != -1; u = m->use_more[u]) {
+      queued += m->use_number[u] > 0 ? 1 : 0;
+      deferred |= m->use_stream[u] == ASHLAR_STREAM_DEFERRED && m->use_number[u] > 0;
+    }
+    if (deferred && queued > 1) {
+      return i;
+    }
+  }
+  return HOLDS;
+}
+
 /* The use that was recorded first, for an allocated block, is that of deferral. Oracle: REQ-STREAM-defer. */
-static int64_t uses_deferrable(const struct ashlar_manager *m)
+static int64_t deferral_first(const struct ashlar_manager *m)
 {
   for (int32_t i = 0; i < m->top; i++) {
     if (m->state[i] == ASHLAR_ALLOCATED && m->first_use[i] > 0) {
@@ -203,12 +220,14 @@ static int64_t flight_counted(const struct ashlar_manager *m)
   return m->in_flight == flying ? HOLDS : ASHLAR_REQUESTS;
 }
 
-/* Oracle: REQ-CAPACITY-slots. */
+/* Slots are set aside for each request for memory. Oracle: REQ-CAPACITY-slots. */
 static int64_t flight_room(const struct ashlar_manager *m)
 {
-  return m->spare_count + (ASHLAR_SLOTS - m->top) >= ASHLAR_REQUEST_SLOTS * m->in_flight
-             ? HOLDS
-             : m->in_flight;
+  int32_t room = m->spare_count + (ASHLAR_SLOTS - m->top);
+  for (int32_t r = 0; r < ASHLAR_REQUESTS; r++) {
+    room -= flies(m, r) && m->request[r].bytes > 0 ? ASHLAR_REQUEST_SLOTS : 0;
+  }
+  return room >= 0 ? HOLDS : m->in_flight;
 }
 
 static bool size_valid(const struct ashlar_request *r)
@@ -250,7 +269,7 @@ static int64_t blocks_held(const struct ashlar_manager *m)
     }
     const bool whole = m->prev[i] == -1 && m->next[i] == -1;
     if (m->holder[i] < 0 || m->holder[i] >= ASHLAR_REQUESTS || !flies(m, m->holder[i]) ||
-        m->hold[i] <= ASHLAR_HOLD_NONE || m->hold[i] > ASHLAR_HOLD_FRESH ||
+        m->hold[i] == ASHLAR_HOLD_NONE || m->hold[i] > ASHLAR_HOLD_FRESH ||
         (m->growable[i] == 0 && (m->hold[i] != ASHLAR_HOLD_LEAVING || !whole))) {
       return i;
     }
@@ -360,12 +379,13 @@ const struct ashlar_core_clause ashlar_core_request_clauses[] = {
     {ASHLAR_CORE_STATE, "map_allocated", map_allocated},
     {ASHLAR_CORE_STATE, "uses_of_states", uses_of_states},
     {ASHLAR_CORE_STATE, "pending_used", pending_used},
-    {ASHLAR_CORE_STATE, "uses_deferrable", uses_deferrable},
+    {ASHLAR_CORE_STATE, "deferral_first", deferral_first},
+    {ASHLAR_CORE_STATE, "deferred_waits", deferred_waits},
     {ASHLAR_CORE_STATE, "blocks_referenced", blocks_referenced},
     {ASHLAR_CORE_STATE, "blocks_homed", blocks_homed},
-    {ASHLAR_CORE_STATE, "blocks_entered", blocks_entered},
+    {ASHLAR_CORE_STATE, "ages_valid", ages_valid},
     {ASHLAR_CORE_REQUEST, "settings_valid", settings_valid},
-    {ASHLAR_CORE_REQUEST, "ages_valid", ages_valid},
+    {ASHLAR_CORE_REQUEST, "ages_created", ages_created},
     {ASHLAR_CORE_STATE, "segments_counted", segments_counted},
     {ASHLAR_CORE_REQUEST, "flight_counted", flight_counted},
     {ASHLAR_CORE_REQUEST, "flight_room", flight_room},

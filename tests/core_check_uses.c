@@ -30,8 +30,9 @@ static int64_t streams_sorted(const struct ashlar_manager *m)
   for (int32_t k = 1; k < m->stream_count; k++) {
     const int32_t one = m->stream_order[k - 1];
     const int32_t two = m->stream_order[k];
-    if (m->stream_key[one] > m->stream_key[two] ||
-        (m->stream_key[one] == m->stream_key[two] && one > two)) {
+    const uint64_t first = m->stream_key[one];
+    const uint64_t second = m->stream_key[two];
+    if (first > second || (first == second && one > two)) {
       return k;
     }
   }
@@ -157,10 +158,10 @@ static int64_t use_chains(const struct ashlar_manager *m)
 /* The queue of each stream has all uses that have a number on it, ascending. */
 static int64_t use_queues(const struct ashlar_manager *m)
 {
-  int32_t numbered = 0;
+  int32_t with_number = 0;
   int32_t queued = 0;
   for (int32_t u = 0; u < m->use_top; u++) {
-    numbered += is_queued(m, u) ? 1 : 0;
+    with_number += is_queued(m, u) ? 1 : 0;
   }
   for (int32_t s = 0; s < ASHLAR_STREAMS; s++) {
     int32_t last = -1;
@@ -180,7 +181,7 @@ static int64_t use_queues(const struct ashlar_manager *m)
       return s;
     }
   }
-  return queued == numbered ? HOLDS : ASHLAR_STREAMS;
+  return queued == with_number ? HOLDS : ASHLAR_STREAMS;
 }
 
 /* --- private pools and scopes --- */
@@ -263,6 +264,23 @@ static int64_t scopes_ordered(const struct ashlar_manager *m)
   return numbered(m->scope_serial, counts, m->scope_serials);
 }
 
+/* No clock can run over: what was submitted, and what waits for it, was recorded before. Oracle: REQ-CAPACITY-others. */
+static int64_t clocks_bounded(const struct ashlar_manager *m)
+{
+  uint64_t waiting = 0;
+  for (int32_t s = 0; s < ASHLAR_STREAMS; s++) {
+    if (m->submitted[s] > m->use_submissions) {
+      return s;
+    }
+  }
+  for (int32_t u = 0; u < m->use_top; u++) {
+    waiting += is_use(m, u) && !is_queued(m, u) ? 1 : 0;
+  }
+  return m->use_submissions <= m->use_serials && waiting <= m->use_serials - m->use_submissions
+             ? HOLDS
+             : ASHLAR_STREAMS;
+}
+
 const struct ashlar_core_clause ashlar_core_use_clauses[] = {
     {ASHLAR_CORE_STREAMS, "streams_in_range", streams_in_range},
     {ASHLAR_CORE_STREAMS, "streams_sorted", streams_sorted},
@@ -272,6 +290,7 @@ const struct ashlar_core_clause ashlar_core_use_clauses[] = {
     {ASHLAR_CORE_USES, "serials_distinct", serials_distinct},
     {ASHLAR_CORE_USES, "use_chains", use_chains},
     {ASHLAR_CORE_USES, "use_queues", use_queues},
+    {ASHLAR_CORE_USES, "clocks_bounded", clocks_bounded},
     {ASHLAR_CORE_POOLS, "pools_in_range", pools_in_range},
     {ASHLAR_CORE_POOLS, "pools_counted", pools_counted},
     {ASHLAR_CORE_POOLS, "pools_ended", pools_ended},

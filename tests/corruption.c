@@ -45,7 +45,8 @@ const struct ashlar_corruption_kind ASHLAR_CORRUPTION_KINDS[] = {
     /* the listing after the recording */
     {"segment not aligned", ashlar_corrupt_segment_unaligned, SIZE, 0},
     {"live block listed as free", ashlar_corrupt_live_listed_free, ACCOUNT, 0},
-    {"free block listed as live", ashlar_corrupt_free_listed_live, ACCOUNT | DISJOINT | FREE, 0},
+    {"free block listed as live", ashlar_corrupt_free_listed_live,
+     ACCOUNT | DISJOINT | FREE | LADDER, 0},
     {"live block listed as pending", ashlar_corrupt_pending_state, ACCOUNT, 0},
     {"another request listed", ashlar_corrupt_listed_request, ACCOUNT, 0},
     {"segment not listed", ashlar_corrupt_segment_not_listed, ACCOUNT, 0},
@@ -112,9 +113,23 @@ const struct ashlar_corruption_kind ASHLAR_CORRUPTION_KINDS[] = {
     {"release skipped, segment kept", ashlar_corrupt_release_skipped, LADDER, 0},
     {"release of one of several", ashlar_corrupt_release_alone, LADDER, 0},
     {"release twice", ashlar_corrupt_release_twice, LADDER, 0},
-    {"release of an unknown segment", ashlar_corrupt_release_unknown, LADDER, 0},
+    {"release of an unknown segment", ashlar_corrupt_release_unknown, LADDER | BESTFIT, 0},
     {"release of another size", ashlar_corrupt_release_size, SIZE, 0},
     {"release on another stream", ashlar_corrupt_release_stream, STREAM, 0},
+    /* growable segments */
+    {"map twice", ashlar_corrupt_map_twice, TILE, 0},
+    {"map of the wrong size", ashlar_corrupt_map_size, SIZE | TILE, 0},
+    {"map of other addresses", ashlar_corrupt_map_elsewhere, TILE | BESTFIT, 0},
+    {"map for another stream", ashlar_corrupt_map_stream, STREAM, 0},
+    {"map though a block fits", ashlar_corrupt_map_needless, BESTFIT, 0},
+    {"map missing", ashlar_corrupt_map_missing, BESTFIT | LADDER | TILE | SIZE, 0},
+    {"unmap of memory in use", ashlar_corrupt_unmap_in_use, LADDER, 0},
+    {"unmap of the wrong size", ashlar_corrupt_unmap_size, SIZE | TILE, 0},
+    {"unmap missing", ashlar_corrupt_unmap_missing, TILE | LADDER, 0},
+    {"unmap out of order", ashlar_corrupt_unmap_order, LADDER, 0},
+    {"mapped memory not listed", ashlar_corrupt_part_not_listed, ACCOUNT | TILE, 0},
+    {"growable segment listed as another", ashlar_corrupt_part_listed_ordinary,
+     ACCOUNT | TILE | SIZE, 0},
 };
 
 const size_t ASHLAR_CORRUPTION_KIND_COUNT =

@@ -10,6 +10,18 @@
 
 #define KEPT_APART (UINT64_C(64) << 30) /* bytes, of fresh addresses from others */
 #define SEGMENT_STEP (UINT64_C(2) << 20)
+#define RANGE_MOST                                                                                 \
+  (UINT64_C(1) << 46) /* bytes that a growable segment may reach beyond what is mapped */
+
+struct ashlar_owner ashlar_owner_of(const struct ashlar_world_segment *segment)
+{
+  return (struct ashlar_owner){segment->stream, segment->pool};
+}
+
+struct ashlar_owner ashlar_owner_of_event(const struct ashlar_event *event)
+{
+  return (struct ashlar_owner){event->stream, event->pool};
+}
 
 /* splitmix64 */
 uint64_t ashlar_draw(struct ashlar_corruption *corruption, uint64_t end)
@@ -229,11 +241,22 @@ bool ashlar_is_shared(const struct ashlar_corruption *corruption, uint64_t addre
   }
   for (uint64_t i = 0; i < start->event_count; i++) {
     const struct ashlar_event *event = ashlar_event_of(corruption, i);
-    if (event->action == ASHLAR_ACTION_SEGMENT_ALLOC) {
+    if (event->action == ASHLAR_ACTION_SEGMENT_ALLOC ||
+        event->action == ASHLAR_ACTION_SEGMENT_MAP) {
       count += event->address < address + size && address < event->address + event->size ? 1 : 0;
     }
   }
   return count > 1;
+}
+
+bool ashlar_grows(const struct ashlar_corruption *corruption)
+{
+  return corruption->good->settings.expandable_segments;
+}
+
+bool ashlar_collects(const struct ashlar_corruption *corruption)
+{
+  return corruption->good->settings.garbage_collection_threshold > 0;
 }
 
 uint64_t ashlar_fresh_address(struct ashlar_corruption *corruption)
@@ -246,10 +269,13 @@ uint64_t ashlar_fresh_address(struct ashlar_corruption *corruption)
   }
   for (uint64_t i = 0; i < start->event_count; i++) {
     const struct ashlar_event *event = ashlar_event_of(corruption, i);
-    if (event->action == ASHLAR_ACTION_SEGMENT_ALLOC && event->address + event->size > end) {
+    if ((event->action == ASHLAR_ACTION_SEGMENT_ALLOC ||
+         event->action == ASHLAR_ACTION_SEGMENT_MAP) &&
+        event->address + event->size > end) {
       end = event->address + event->size;
     }
   }
+  end += ashlar_grows(corruption) ? RANGE_MOST : 0;
   return end - end % SEGMENT_STEP + (1 + ashlar_draw(corruption, 8)) * KEPT_APART;
 }
 
@@ -308,12 +334,13 @@ void ashlar_remove_event(struct ashlar_corruption *corruption, uint64_t index)
 }
 
 struct ashlar_event ashlar_new_event(const struct ashlar_corruption *corruption, uint8_t action,
-                                     uint64_t address, uint64_t size, uint16_t stream)
+                                     uint64_t address, uint64_t size, struct ashlar_owner owner)
 {
   struct ashlar_event event = {
       .address = address,
       .size = size,
-      .stream = stream,
+      .stream = owner.stream,
+      .pool = owner.pool,
       .action = action,
   };
   /* The keys are those that the recording writes. */
@@ -403,7 +430,7 @@ void ashlar_sum_up(struct ashlar_corruption *corruption, uint64_t segment, bool 
 }
 
 void ashlar_list_free_segment(struct ashlar_corruption *corruption, uint64_t address, uint64_t size,
-                              uint16_t stream)
+                              struct ashlar_owner owner)
 {
   struct ashlar_snapshot *faulty = &corruption->faulty;
   const struct ashlar_block block = {
@@ -415,9 +442,11 @@ void ashlar_list_free_segment(struct ashlar_corruption *corruption, uint64_t add
       .address = address,
       .total_size = size,
       .device = corruption->start->device,
-      .stream = stream,
+      .stream = owner.stream,
+      .pool = owner.pool,
       .flags = ASHLAR_SEGMENT_HAS_DEVICE | ASHLAR_SEGMENT_HAS_STREAM | ASHLAR_SEGMENT_HAS_TOTAL |
-               ASHLAR_SEGMENT_HAS_ALLOCATED | ASHLAR_SEGMENT_HAS_ACTIVE | ASHLAR_SEGMENT_HAS_BLOCKS,
+               ASHLAR_SEGMENT_HAS_POOL | ASHLAR_SEGMENT_HAS_ALLOCATED | ASHLAR_SEGMENT_HAS_ACTIVE |
+               ASHLAR_SEGMENT_HAS_BLOCKS,
       .type = size == ASHLAR_SMALL_SEGMENT ? ASHLAR_SEGMENT_SMALL : ASHLAR_SEGMENT_LARGE,
   };
   if (!ashlar_snapshot_add_segment(faulty, &segment) ||

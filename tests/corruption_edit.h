@@ -12,6 +12,19 @@
 
 #include "tests/corruption.h"
 
+/* Whose memory it is: indices of the snapshot. */
+struct ashlar_owner {
+  uint16_t stream;
+  uint16_t pool;
+};
+
+/* Whether segments grow in the recording; whether some are released for their age. */
+bool ashlar_grows(const struct ashlar_corruption *corruption);
+bool ashlar_collects(const struct ashlar_corruption *corruption);
+
+struct ashlar_owner ashlar_owner_of(const struct ashlar_world_segment *segment);
+struct ashlar_owner ashlar_owner_of_event(const struct ashlar_event *event);
+
 /* A number below `end`, which is not 0. */
 uint64_t ashlar_draw(struct ashlar_corruption *corruption, uint64_t end);
 
@@ -110,7 +123,7 @@ void ashlar_remove_event(struct ashlar_corruption *corruption, uint64_t index);
 
 /* An event as the recording would have it; OTHER than the given values as in a neighbour. */
 struct ashlar_event ashlar_new_event(const struct ashlar_corruption *corruption, uint8_t action,
-                                     uint64_t address, uint64_t size, uint16_t stream);
+                                     uint64_t address, uint64_t size, struct ashlar_owner owner);
 
 struct ashlar_segment *ashlar_faulty_segment(struct ashlar_corruption *corruption,
                                              uint64_t segment);
@@ -125,7 +138,7 @@ void ashlar_sum_up(struct ashlar_corruption *corruption, uint64_t segment, bool 
 
 /* Lists a segment of one free block. */
 void ashlar_list_free_segment(struct ashlar_corruption *corruption, uint64_t address, uint64_t size,
-                              uint16_t stream);
+                              struct ashlar_owner owner);
 
 /* Removes a listed segment with its blocks. */
 void ashlar_unlist_segment(struct ashlar_corruption *corruption, uint64_t segment);

@@ -20,7 +20,8 @@ static bool try_unaligned(struct ashlar_corruption *corruption, uint64_t segment
   const uint64_t odd = 8 * (1 + ashlar_draw(corruption, ASHLAR_GRANULE / 8 - 1));
   const uint64_t low = listed->address;
   const uint64_t high = low + listed->total_size;
-  if (block != 0 || ashlar_is_shared(corruption, low, listed->total_size + ASHLAR_GRANULE)) {
+  if (block != 0 || listed->is_expandable ||
+      ashlar_is_shared(corruption, low, listed->total_size + ASHLAR_GRANULE)) {
     return false;
   }
   for (uint64_t i = 0; i < listed->block_count; i++) {
@@ -87,7 +88,7 @@ static bool try_free_as_live(struct ashlar_corruption *corruption, uint64_t segm
   const struct ashlar_world_place place = ashlar_world_at(&corruption->world, listed->address);
   const bool is_small = listed->size <= ASHLAR_SMALL_LIMIT;
   if (listed->state != ASHLAR_BLOCK_INACTIVE || !ashlar_has_history(corruption) ||
-      is_small != (ashlar_world_pool(place.segment) == ASHLAR_CLASS_SMALL) ||
+      is_small != (place.segment->class == ASHLAR_CLASS_SMALL) ||
       (place.segment->made_at == ASHLAR_NO_EVENT &&
        !ashlar_was_used(corruption, corruption->start->event_count, listed->address,
                         listed->address + listed->size))) {
@@ -154,7 +155,7 @@ bool ashlar_corrupt_listed_request(struct ashlar_corruption *corruption)
 static bool try_not_listed(struct ashlar_corruption *corruption, uint64_t segment, uint64_t block)
 {
   const struct ashlar_segment *listed = ashlar_faulty_segment(corruption, segment);
-  if (block != 0 ||
+  if (block != 0 || listed->is_expandable ||
       ashlar_world_at(&corruption->world, listed->address).segment->made_at == ASHLAR_NO_EVENT) {
     return false;
   }
@@ -176,7 +177,8 @@ static bool try_still_listed(struct ashlar_corruption *corruption, uint64_t even
       ashlar_is_shared(corruption, recorded->address, recorded->size)) {
     return false;
   }
-  ashlar_list_free_segment(corruption, recorded->address, recorded->size, recorded->stream);
+  ashlar_list_free_segment(corruption, recorded->address, recorded->size,
+                           ashlar_owner_of_event(recorded));
   ashlar_expect_range(corruption, recorded->address, 1);
   return true;
 }
@@ -192,7 +194,7 @@ static bool try_listed_stream(struct ashlar_corruption *corruption, uint64_t seg
 {
   struct ashlar_segment *listed = ashlar_faulty_segment(corruption, segment);
   const struct ashlar_block *used = ashlar_faulty_block(corruption, segment, block);
-  if ((listed->flags & ASHLAR_SEGMENT_HAS_STREAM) == 0 ||
+  if ((listed->flags & ASHLAR_SEGMENT_HAS_STREAM) == 0 || listed->is_expandable ||
       final_block(corruption, used->address)->made_at == ASHLAR_NO_EVENT) {
     return false;
   }

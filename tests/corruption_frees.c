@@ -10,12 +10,12 @@ enum { LOOK_BACK = 400 /* events, for a free to repeat */ };
 
 /* Inserts a free, requested and completed at once. */
 static void insert_free(struct ashlar_corruption *corruption, uint64_t index, uint64_t address,
-                        uint64_t size, uint16_t stream)
+                        uint64_t size, struct ashlar_owner owner)
 {
   const struct ashlar_event completed =
-      ashlar_new_event(corruption, ASHLAR_ACTION_FREE_COMPLETED, address, size, stream);
+      ashlar_new_event(corruption, ASHLAR_ACTION_FREE_COMPLETED, address, size, owner);
   const struct ashlar_event requested =
-      ashlar_new_event(corruption, ASHLAR_ACTION_FREE_REQUESTED, address, size, stream);
+      ashlar_new_event(corruption, ASHLAR_ACTION_FREE_REQUESTED, address, size, owner);
   ashlar_insert_event(corruption, index, &completed);
   ashlar_insert_event(corruption, index, &requested);
   ashlar_expect_range(corruption, address, 1);
@@ -52,7 +52,8 @@ static bool try_free_outside(struct ashlar_corruption *corruption, uint64_t even
     return false;
   }
   insert_free(corruption, event, ashlar_fresh_address(corruption),
-              1 + ashlar_draw(corruption, 1 << 20), ashlar_event_of(corruption, event - 1)->stream);
+              1 + ashlar_draw(corruption, 1 << 20),
+              ashlar_owner_of_event(ashlar_event_of(corruption, event - 1)));
   return true;
 }
 
@@ -64,7 +65,8 @@ bool ashlar_corrupt_free_outside(struct ashlar_corruption *corruption)
 /* A drawn block for which the test holds, by its segment and index; NULL: none. */
 static const struct ashlar_world_block *
 pick_block(struct ashlar_corruption *corruption,
-           bool (*test)(const struct ashlar_world_segment *segment, size_t index), uint16_t *stream)
+           bool (*test)(const struct ashlar_world_segment *segment, size_t index),
+           struct ashlar_owner *owner)
 {
   const struct ashlar_world_block *picked = NULL;
   uint64_t seen = 0;
@@ -73,7 +75,7 @@ pick_block(struct ashlar_corruption *corruption,
     for (size_t k = 0; k < segment->count; k++) {
       if (test(segment, k) && ashlar_draw(corruption, ++seen) == 0) {
         picked = &segment->blocks[k];
-        *stream = segment->stream;
+        *owner = ashlar_owner_of(segment);
       }
     }
   }
@@ -89,16 +91,16 @@ static bool has_interior(const struct ashlar_world_segment *segment, size_t inde
 /* Frees an address inside a live block, at a multiple of 512 or not. */
 static bool try_free_interior(struct ashlar_corruption *corruption, uint64_t event)
 {
-  uint16_t stream = 0;
+  struct ashlar_owner owner = {0};
   const struct ashlar_world_block *block =
-      ashlar_is_quiet(corruption, event) ? pick_block(corruption, has_interior, &stream) : NULL;
+      ashlar_is_quiet(corruption, event) ? pick_block(corruption, has_interior, &owner) : NULL;
   if (block == NULL) {
     return false;
   }
   uint64_t offset = ashlar_draw_granules(corruption, block->size - ASHLAR_GRANULE);
   offset -= ashlar_draw(corruption, 4) == 0 ? 1 : 0;
   insert_free(corruption, event, block->address + offset,
-              1 + ashlar_draw(corruption, block->size - offset), stream);
+              1 + ashlar_draw(corruption, block->size - offset), owner);
   return true;
 }
 
@@ -116,15 +118,16 @@ static bool is_free_in_new(const struct ashlar_world_segment *segment, size_t in
 /* Frees an address in a free block of a segment from the recording. */
 static bool try_free_of_free(struct ashlar_corruption *corruption, uint64_t event)
 {
-  uint16_t stream = 0;
+  struct ashlar_owner owner = {0};
   const struct ashlar_world_block *block =
-      ashlar_is_quiet(corruption, event) ? pick_block(corruption, is_free_in_new, &stream) : NULL;
-  if (block == NULL) {
-    return false;
+      ashlar_is_quiet(corruption, event) ? pick_block(corruption, is_free_in_new, &owner) : NULL;
+  if (block == NULL || (ashlar_grows(corruption) &&
+                        ashlar_world_at(corruption->start, block->address).segment != NULL)) {
+    return false; /* it may be that of a block from before, where memory was mapped then */
   }
   const uint64_t offset = ashlar_draw_granules(corruption, block->size) - ASHLAR_GRANULE;
   insert_free(corruption, event, block->address + offset,
-              1 + ashlar_draw(corruption, block->size - offset), stream);
+              1 + ashlar_draw(corruption, block->size - offset), owner);
   return true;
 }
 
@@ -140,7 +143,8 @@ static bool try_double_free(struct ashlar_corruption *corruption, uint64_t event
   if (recorded->action != ASHLAR_ACTION_FREE_COMPLETED) {
     return false;
   }
-  insert_free(corruption, event + 1, recorded->address, recorded->size, recorded->stream);
+  insert_free(corruption, event + 1, recorded->address, recorded->size,
+              ashlar_owner_of_event(recorded));
   return true;
 }
 
@@ -164,7 +168,8 @@ static bool try_stale_free(struct ashlar_corruption *corruption, uint64_t event)
     if (place.segment != NULL &&
         (place.segment->blocks[place.index].state == ASHLAR_BLOCK_INACTIVE ||
          place.segment->blocks[place.index].address != recorded->address)) {
-      insert_free(corruption, event, recorded->address, recorded->size, recorded->stream);
+      insert_free(corruption, event, recorded->address, recorded->size,
+                  ashlar_owner_of_event(recorded));
       return true;
     }
   }

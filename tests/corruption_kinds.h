@@ -89,6 +89,20 @@ bool ashlar_corrupt_segment_alloc_twice(struct ashlar_corruption *corruption);
 bool ashlar_corrupt_oom_while_block_fits(struct ashlar_corruption *corruption);
 bool ashlar_corrupt_oom_before_release(struct ashlar_corruption *corruption);
 
+/* --- corruption_growable.c: mapping and unmapping --- */
+bool ashlar_corrupt_map_twice(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_map_size(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_map_elsewhere(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_map_stream(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_map_needless(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_map_missing(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_unmap_in_use(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_unmap_size(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_unmap_missing(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_unmap_order(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_part_not_listed(struct ashlar_corruption *corruption);
+bool ashlar_corrupt_part_listed_ordinary(struct ashlar_corruption *corruption);
+
 /* --- corruption_releases.c: giving segments back --- */
 bool ashlar_corrupt_release_in_use(struct ashlar_corruption *corruption);
 bool ashlar_corrupt_release_order(struct ashlar_corruption *corruption);

@@ -314,10 +314,9 @@ static bool try_not_split(struct ashlar_corruption *corruption, uint64_t segment
 {
   const struct ashlar_segment *listed = ashlar_faulty_segment(corruption, segment);
   struct ashlar_block *front = ashlar_faulty_block(corruption, segment, block);
-  const struct ashlar_world_segment as_world = {.size = listed->total_size};
   if (!is_plain(listed) || block + 1 == listed->block_count || !has_request(front) ||
       front[1].state != ASHLAR_BLOCK_INACTIVE ||
-      ashlar_should_split(ashlar_world_pool(&as_world), front->size + front[1].size,
+      ashlar_should_split(ashlar_world_class(listed->total_size), front->size + front[1].size,
                           ashlar_world_rounded(corruption->start, front->requested_size),
                           corruption->start->config.max_split_size) == 0) {
     return false;
@@ -343,7 +342,8 @@ static bool try_split(struct ashlar_corruption *corruption, uint64_t segment, ui
   const uint64_t rounded = ashlar_world_rounded(corruption->start, front->requested_size);
   const bool is_last = block + 1 == listed->block_count;
   if (!has_request(front) || place.segment->blocks[place.index].made_at == ASHLAR_NO_EVENT ||
-      rounded >= front->size || (!is_last && front[1].state == ASHLAR_BLOCK_INACTIVE)) {
+      !corruption->world.splits[listed->pool] || rounded >= front->size ||
+      (!is_last && front[1].state == ASHLAR_BLOCK_INACTIVE)) {
     return false;
   }
   const struct ashlar_block rest = {

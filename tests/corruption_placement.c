@@ -20,13 +20,19 @@ struct site {
   uint64_t room;                   /* bytes of the free block */
 };
 
+/* Right behind such an event a request is served as the event says. */
+static bool is_of_device(uint8_t action)
+{
+  return action == ASHLAR_ACTION_SEGMENT_ALLOC || action == ASHLAR_ACTION_SEGMENT_MAP ||
+         action == ASHLAR_ACTION_SEGMENT_UNMAP;
+}
+
 static bool find_site(const struct ashlar_corruption *corruption, uint64_t event, struct site *site)
 {
   const uint64_t before = ashlar_event_before(corruption, event);
   *site = (struct site){.event = ashlar_event_of(corruption, event), .index = event};
-  if (site->event->action != ASHLAR_ACTION_ALLOC || site->event->pool != 0 ||
-      before == ASHLAR_NO_EVENT ||
-      ashlar_action_of(corruption, before) == ASHLAR_ACTION_SEGMENT_ALLOC) {
+  if (site->event->action != ASHLAR_ACTION_ALLOC || before == ASHLAR_NO_EVENT ||
+      is_of_device(ashlar_action_of(corruption, before))) {
     return false;
   }
   site->rounded = ashlar_world_rounded(corruption->start, site->event->size);
@@ -55,8 +61,8 @@ static void move_to(struct ashlar_corruption *corruption, const struct site *sit
 
 static bool is_same_list(const struct site *site, const struct ashlar_world_segment *segment)
 {
-  return segment->stream == site->event->stream &&
-         ashlar_world_pool(segment) == ashlar_world_pool(site->place.segment);
+  return segment->stream == site->event->stream && segment->pool == site->event->pool &&
+         segment->class == site->place.segment->class;
 }
 
 /* Moves the allocation to a free block that passes. Where it was is known to have been free, so its
@@ -151,6 +157,7 @@ static bool is_over_limit(const struct ashlar_corruption *corruption, const void
   const struct site *site = data;
   const uint64_t size = segment->blocks[index].size;
   return is_same_list(site, segment) && size >= site->rounded &&
+         segment->blocks[index].address != site->event->address &&
          !ashlar_world_may_serve(corruption->start, size, site->rounded);
 }
 
@@ -181,7 +188,7 @@ static bool is_unmoved(const struct ashlar_corruption *corruption, const struct 
   const struct ashlar_event *recorded = ashlar_event_of(corruption, event);
   const uint64_t rounded = ashlar_world_rounded(corruption->start, recorded->size);
   uint64_t address = 0;
-  if (recorded->stream != site->event->stream ||
+  if (recorded->stream != site->event->stream || recorded->pool != site->event->pool ||
       ashlar_pool_class(rounded) != ashlar_pool_class(site->rounded)) {
     return true;
   }
@@ -192,8 +199,7 @@ static bool is_unmoved(const struct ashlar_corruption *corruption, const struct 
   }
   const struct ashlar_world_place one = ashlar_world_at(&window->as_is, recorded->address);
   const struct ashlar_world_place other = ashlar_world_at(&window->moved, recorded->address);
-  return ashlar_world_choose(&window->moved, recorded->stream, rounded, &address) ==
-             ASHLAR_WORLD_FOUND &&
+  return ashlar_world_choose(&window->moved, recorded, &address) == ASHLAR_WORLD_FOUND &&
          address == recorded->address &&
          one.segment->blocks[one.index].size == other.segment->blocks[other.index].size;
 }
@@ -207,9 +213,7 @@ static bool is_still_asked(const struct ashlar_corruption *corruption, const str
     return false;
   }
   const struct ashlar_event *request = ashlar_event_of(corruption, event + 1);
-  return ashlar_world_choose(&window->moved, request->stream,
-                             ashlar_world_rounded(corruption->start, request->size),
-                             &address) == ASHLAR_WORLD_NONE;
+  return ashlar_world_choose(&window->moved, request, &address) == ASHLAR_WORLD_NONE;
 }
 
 /* Carries out one event in both worlds. False: the move would change more than this block. */
@@ -219,6 +223,8 @@ static bool step_window(struct ashlar_corruption *corruption, struct window *win
   struct ashlar_event recorded = *ashlar_event_of(corruption, event);
   switch (recorded.action) {
   case ASHLAR_ACTION_SEGMENT_FREE:
+  case ASHLAR_ACTION_SEGMENT_MAP:
+  case ASHLAR_ACTION_SEGMENT_UNMAP:
   case ASHLAR_ACTION_OOM:
     return false;
   case ASHLAR_ACTION_SEGMENT_ALLOC:
@@ -285,7 +291,8 @@ static bool move_throughout(struct ashlar_corruption *corruption, struct window 
 static bool try_throughout(struct ashlar_corruption *corruption, uint64_t event)
 {
   struct site site;
-  if (!find_site(corruption, event, &site)) {
+  if (!find_site(corruption, event, &site) || site.place.segment->is_growable ||
+      ashlar_collects(corruption)) {
     return false;
   }
   const struct ashlar_world_place target = ashlar_pick_free(corruption, is_larger, &site);
@@ -403,8 +410,9 @@ static bool is_other_pool(const struct ashlar_corruption *corruption, const void
 {
   const struct site *site = data;
   (void)corruption;
-  return segment->stream == site->event->stream && segment->blocks[index].size >= site->rounded &&
-         ashlar_world_pool(segment) != ashlar_world_pool(site->place.segment);
+  return segment->stream == site->event->stream && segment->pool == site->event->pool &&
+         segment->blocks[index].size >= site->rounded &&
+         segment->class != site->place.segment->class;
 }
 
 static bool try_other_pool(struct ashlar_corruption *corruption, uint64_t event)
@@ -424,7 +432,8 @@ static bool try_private(struct ashlar_corruption *corruption, uint64_t event)
   uint16_t pool = 0;
   if (!find_site(corruption, event, &site) ||
       !ashlar_snapshot_pool(&corruption->faulty, ashlar_draw(corruption, 2),
-                            1 + ashlar_draw(corruption, 9), &pool)) {
+                            1 + ashlar_draw(corruption, 9), &pool) ||
+      pool == site.event->pool) {
     return false;
   }
   struct ashlar_event *changed = &ashlar_faulty_events(corruption)[event];
@@ -445,8 +454,8 @@ static bool is_other_stream(const struct ashlar_corruption *corruption, const vo
   const struct site *site = data;
   const struct ashlar_stream *streams = corruption->good->streams;
   return streams[segment->stream].handle != streams[site->event->stream].handle &&
-         segment->blocks[index].size >= site->rounded &&
-         ashlar_world_pool(segment) == ashlar_world_pool(site->place.segment);
+         segment->pool == site->event->pool && segment->blocks[index].size >= site->rounded &&
+         segment->class == site->place.segment->class;
 }
 
 static bool try_other_stream_block(struct ashlar_corruption *corruption, uint64_t event)
@@ -556,7 +565,7 @@ bool ashlar_corrupt_request_exceeds_room(struct ashlar_corruption *corruption)
 static bool try_request_changed(struct ashlar_corruption *corruption, uint64_t event)
 {
   const struct ashlar_event *recorded = ashlar_event_of(corruption, event);
-  if (recorded->action != ASHLAR_ACTION_ALLOC || recorded->pool != 0 || recorded->size < 2 ||
+  if (recorded->action != ASHLAR_ACTION_ALLOC || recorded->size < 2 ||
       ashlar_world_at(&corruption->world, recorded->address).segment == NULL ||
       !ashlar_was_free(corruption, event)) {
     return false;

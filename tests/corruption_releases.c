@@ -19,10 +19,18 @@ static bool has_limit(const struct ashlar_corruption *corruption)
   return corruption->start->config.max_split_size != UINT64_MAX;
 }
 
-/* Whether the release of so many bytes tells that everything is being released. */
+/* Whether the release of so many bytes tells that everything is being released; never where some go for their age. */
 static bool is_of_all(const struct ashlar_corruption *corruption, uint64_t size)
 {
-  return size < corruption->start->config.max_split_size;
+  return !ashlar_collects(corruption) && size < corruption->start->config.max_split_size;
+}
+
+/* Whether the releases at two events are of one pool: in which order pools come nobody says. */
+static bool are_of_one_pool(const struct ashlar_corruption *corruption, uint64_t event,
+                            uint64_t other)
+{
+  return is_release(corruption, event) && is_release(corruption, other) &&
+         ashlar_event_of(corruption, event)->pool == ashlar_event_of(corruption, other)->pool;
 }
 
 /* Whether the recording may begin inside of the run: of one with a split limit not all is known. */
@@ -42,10 +50,10 @@ static bool begins_recording(const struct ashlar_corruption *corruption, uint64_
 }
 
 static void insert_release(struct ashlar_corruption *corruption, uint64_t event, uint64_t address,
-                           uint64_t size, uint16_t stream)
+                           uint64_t size, struct ashlar_owner owner)
 {
   const struct ashlar_event release =
-      ashlar_new_event(corruption, ASHLAR_ACTION_SEGMENT_FREE, address, size, stream);
+      ashlar_new_event(corruption, ASHLAR_ACTION_SEGMENT_FREE, address, size, owner);
   ashlar_insert_event(corruption, event, &release);
   ashlar_expect_event(corruption, event);
 }
@@ -64,14 +72,14 @@ static bool try_in_use(struct ashlar_corruption *corruption, uint64_t event)
     for (size_t k = 0; k < segment->count; k++) {
       is_used = is_used || segment->blocks[k].made_at != ASHLAR_NO_EVENT;
     }
-    if (is_used && ashlar_draw(corruption, ++seen) == 0) {
+    if (is_used && !segment->is_growable && ashlar_draw(corruption, ++seen) == 0) {
       picked = segment;
     }
   }
   if (picked == NULL) {
     return false;
   }
-  insert_release(corruption, event, picked->address, picked->size, picked->stream);
+  insert_release(corruption, event, picked->address, picked->size, ashlar_owner_of(picked));
   return true;
 }
 
@@ -83,8 +91,7 @@ bool ashlar_corrupt_release_in_use(struct ashlar_corruption *corruption)
 /* Two releases change places. */
 static bool try_order(struct ashlar_corruption *corruption, uint64_t event)
 {
-  if (!is_release(corruption, event) || !is_release(corruption, event + 1) ||
-      begins_recording(corruption, event)) {
+  if (!are_of_one_pool(corruption, event, event + 1) || begins_recording(corruption, event)) {
     return false;
   }
   struct ashlar_event *events = ashlar_faulty_events(corruption);
@@ -112,12 +119,12 @@ static bool is_one_of_all(const struct ashlar_corruption *corruption, uint64_t e
       !is_of_all(corruption, ashlar_event_of(corruption, event)->size)) {
     return false;
   }
-  for (uint64_t i = event; i > 0 && is_release(corruption, i - 1); i--) {
+  for (uint64_t i = event; i > 0 && are_of_one_pool(corruption, i - 1, event); i--) {
     if (is_of_all(corruption, ashlar_event_of(corruption, i - 1)->size)) {
       return true;
     }
   }
-  for (uint64_t i = event + 1; is_release(corruption, i); i++) {
+  for (uint64_t i = event + 1; are_of_one_pool(corruption, i, event); i++) {
     if (is_of_all(corruption, ashlar_event_of(corruption, i)->size)) {
       return true;
     }
@@ -153,7 +160,8 @@ static bool try_skipped(struct ashlar_corruption *corruption, uint64_t event)
     return false;
   }
   ashlar_remove_event(corruption, event);
-  ashlar_list_free_segment(corruption, recorded->address, recorded->size, recorded->stream);
+  ashlar_list_free_segment(corruption, recorded->address, recorded->size,
+                           ashlar_owner_of_event(recorded));
   ashlar_expect_event(corruption, event);
   ashlar_expect_range(corruption, recorded->address, recorded->size);
   return true;
@@ -170,13 +178,15 @@ static bool is_releasable(const struct ashlar_corruption *corruption, const void
 {
   (void)data;
   (void)index;
-  return segment->count == 1 && is_of_all(corruption, segment->size);
+  return segment->count == 1 && !segment->is_growable && is_of_all(corruption, segment->size);
 }
 
 static bool is_other_releasable(const struct ashlar_corruption *corruption, const void *data,
                                 const struct ashlar_world_segment *segment, size_t index)
 {
-  return segment != data && is_releasable(corruption, NULL, segment, index);
+  const struct ashlar_world_segment *released = data;
+  return segment != released && segment->pool == released->pool &&
+         is_releasable(corruption, NULL, segment, index);
 }
 
 /* One of several free segments is given back. */
@@ -191,7 +201,7 @@ static bool try_alone(struct ashlar_corruption *corruption, uint64_t event)
     return false;
   }
   insert_release(corruption, event, released.segment->address, released.segment->size,
-                 released.segment->stream);
+                 ashlar_owner_of(released.segment));
   /* Its own release, if it is near, may be what is found fault with. */
   ashlar_expect_range(corruption, released.segment->address, 1);
   return true;
@@ -213,9 +223,9 @@ static bool try_unknown(struct ashlar_corruption *corruption, uint64_t event)
     return false;
   }
   const uint64_t address = ashlar_fresh_address(corruption);
-  insert_release(corruption, event, address, kept.segment->size, kept.segment->stream);
-  /* An earlier run gave back everything, so it should have given back this one. */
-  ashlar_expect_range(corruption, address, 1);
+  insert_release(corruption, event, address, kept.segment->size, ashlar_owner_of(kept.segment));
+  /* An earlier run gave back everything, so it should have given back this one, and earlier requests would have had it. */
+  ashlar_expect_range(corruption, 0, UINT64_MAX);
   return true;
 }
 

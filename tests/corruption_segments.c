@@ -18,7 +18,7 @@ static bool is_asking(const struct ashlar_corruption *corruption, uint64_t event
 static uint64_t request_for(const struct ashlar_world_segment *segment, size_t index)
 {
   const uint64_t size = segment->blocks[index].size;
-  const bool is_small = ashlar_world_pool(segment) == ASHLAR_CLASS_SMALL;
+  const bool is_small = segment->class == ASHLAR_CLASS_SMALL;
   return is_small && size > ASHLAR_SMALL_LIMIT ? ASHLAR_SMALL_LIMIT : size;
 }
 
@@ -28,6 +28,7 @@ static bool serves_some(const struct ashlar_corruption *corruption, const void *
   const uint64_t request = request_for(segment, index);
   (void)data;
   return ashlar_world_rounded(corruption->start, request) == request &&
+         ashlar_pool_class(request) == segment->class &&
          ashlar_world_may_serve(corruption->start, segment->blocks[index].size, request);
 }
 
@@ -38,22 +39,22 @@ static bool try_needless(struct ashlar_corruption *corruption, uint64_t event)
     return false;
   }
   const struct ashlar_world_place place = ashlar_pick_free(corruption, serves_some, NULL);
-  if (place.segment == NULL) {
+  if (place.segment == NULL || place.segment->is_growable) {
     return false;
   }
   const uint64_t request = request_for(place.segment, place.index);
   const uint64_t address = ashlar_fresh_address(corruption);
   const uint64_t size = ashlar_segment_size(request, ASHLAR_DEFAULT_LARGE_SEGMENT);
-  const uint16_t stream = place.segment->stream;
+  const struct ashlar_owner owner = ashlar_owner_of(place.segment);
   static const uint8_t ACTIONS[] = {ASHLAR_ACTION_FREE_COMPLETED, ASHLAR_ACTION_FREE_REQUESTED,
                                     ASHLAR_ACTION_ALLOC, ASHLAR_ACTION_SEGMENT_ALLOC};
   for (size_t i = 0; i < sizeof ACTIONS; i++) {
     const struct ashlar_event inserted =
         ashlar_new_event(corruption, ACTIONS[i], address,
-                         ACTIONS[i] == ASHLAR_ACTION_SEGMENT_ALLOC ? size : request, stream);
+                         ACTIONS[i] == ASHLAR_ACTION_SEGMENT_ALLOC ? size : request, owner);
     ashlar_insert_event(corruption, event, &inserted);
   }
-  ashlar_list_free_segment(corruption, address, size, stream);
+  ashlar_list_free_segment(corruption, address, size, owner);
   ashlar_expect_event(corruption, event);
   return true;
 }
@@ -65,18 +66,18 @@ bool ashlar_corrupt_needless_segment(struct ashlar_corruption *corruption)
 
 static bool try_for_nobody(struct ashlar_corruption *corruption, uint64_t event)
 {
-  if (!ashlar_is_quiet(corruption, event) ||
+  if (ashlar_grows(corruption) || !ashlar_is_quiet(corruption, event) ||
       ashlar_action_of(corruption, event) != ASHLAR_ACTION_FREE_REQUESTED) {
     return false;
   }
   const uint64_t address = ashlar_fresh_address(corruption);
-  const uint16_t stream = ashlar_event_of(corruption, event)->stream;
+  const struct ashlar_owner owner = ashlar_owner_of_event(ashlar_event_of(corruption, event));
   const uint64_t size =
       ashlar_draw(corruption, 2) == 0 ? ASHLAR_SMALL_SEGMENT : ASHLAR_DEFAULT_LARGE_SEGMENT;
   const struct ashlar_event inserted =
-      ashlar_new_event(corruption, ASHLAR_ACTION_SEGMENT_ALLOC, address, size, stream);
+      ashlar_new_event(corruption, ASHLAR_ACTION_SEGMENT_ALLOC, address, size, owner);
   ashlar_insert_event(corruption, event, &inserted);
-  ashlar_list_free_segment(corruption, address, size, stream);
+  ashlar_list_free_segment(corruption, address, size, owner);
   ashlar_expect_event(corruption, event);
   return true;
 }
@@ -201,9 +202,8 @@ static bool would_be_used(const struct ashlar_corruption *corruption, uint64_t e
     }
     const struct ashlar_event *request = ashlar_event_of(corruption, i + 1);
     const uint64_t rounded = ashlar_world_rounded(corruption->start, request->size);
-    const struct ashlar_world_segment as_segment = {.size = recorded->size};
-    if (request->stream == recorded->stream &&
-        ashlar_pool_class(rounded) == ashlar_world_pool(&as_segment) &&
+    if (request->stream == recorded->stream && request->pool == recorded->pool &&
+        ashlar_pool_class(rounded) == ashlar_world_class(recorded->size) &&
         ashlar_world_may_serve(corruption->start, recorded->size, rounded)) {
       return true;
     }
@@ -249,24 +249,28 @@ bool ashlar_corrupt_segment_alloc_twice(struct ashlar_corruption *corruption)
 /* --- out of memory --- */
 
 static void insert_oom(struct ashlar_corruption *corruption, uint64_t event, uint64_t size,
-                       uint16_t stream)
+                       struct ashlar_owner owner)
 {
   const struct ashlar_event oom = ashlar_new_event(
-      corruption, ASHLAR_ACTION_OOM, ashlar_draw(corruption, ASHLAR_LARGE_STEP), size, stream);
+      corruption, ASHLAR_ACTION_OOM, ashlar_draw(corruption, ASHLAR_LARGE_STEP), size, owner);
   ashlar_insert_event(corruption, event, &oom);
   ashlar_expect_event(corruption, event);
 }
 
 static bool try_oom_fits(struct ashlar_corruption *corruption, uint64_t event)
 {
-  if (!ashlar_is_settled(corruption, event)) {
+  if (ashlar_collects(corruption) || !ashlar_is_settled(corruption, event)) {
     return false;
   }
   const struct ashlar_world_place place = ashlar_pick_free(corruption, serves_some, NULL);
   if (place.segment == NULL) {
     return false;
   }
-  insert_oom(corruption, event, request_for(place.segment, place.index), place.segment->stream);
+  if (place.segment->is_growable && corruption->start->config.max_split_size != UINT64_MAX) {
+    return false; /* the walk may end at a block that the limit forbids */
+  }
+  insert_oom(corruption, event, request_for(place.segment, place.index),
+             ashlar_owner_of(place.segment));
   return true;
 }
 
@@ -281,20 +285,20 @@ static bool is_whole(const struct ashlar_corruption *corruption, const void *dat
   (void)corruption;
   (void)data;
   (void)index;
-  return segment->count == 1;
+  return segment->count == 1 && segment->pool == 0 && !segment->is_growable;
 }
 
 /* A request that nothing serves fails although a free segment could have been given back. */
 static bool try_oom_unreleased(struct ashlar_corruption *corruption, uint64_t event)
 {
-  if (!ashlar_is_settled(corruption, event)) {
+  if (ashlar_collects(corruption) || !ashlar_is_settled(corruption, event)) {
     return false;
   }
   const struct ashlar_world_place place = ashlar_pick_free(corruption, is_whole, NULL);
   if (place.segment == NULL) {
     return false;
   }
-  insert_oom(corruption, event, IMPOSSIBLE, place.segment->stream);
+  insert_oom(corruption, event, IMPOSSIBLE, ashlar_owner_of(place.segment));
   return true;
 }
 

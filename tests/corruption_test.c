@@ -20,6 +20,7 @@
 #include <jansson.h>
 
 #include "tests/corruption.h"
+#include "tests/model_recording.h"
 #include "tests/recordings.h"
 #include "tests/snapshot_support.h"
 #include "tools/audit.h"
@@ -31,9 +32,11 @@ enum {
   KINDS_MOST = 128,
   KINDS_LEAST = 20,
   RECORDINGS_LEAST = 40,
+  MODELLED_LEAST = 200,
   PLACES = 3,          /* of a kind in a snapshot and device */
   SANITIZED_STEP = 16, /* under a sanitizer: a kind in one of so many recorded snapshots */
   SANITIZED_MOST = 4,  /* and in at most so many generated ones */
+  MODELLED_STEP = 8,   /* a kind in one of so many recordings of the model */
   FILES = 2,           /* snapshots of a kind that go through a file and the command */
   ESCAPES_SHOWN = 4    /* of a kind */
 };
@@ -42,6 +45,7 @@ enum {
 struct tally {
   unsigned recorded; /* put into a recorded snapshot */
   unsigned generated;
+  unsigned modelled; /* into a recording of the reference model */
   unsigned caught;
   unsigned without_place; /* snapshots that have none for it */
   unsigned files;         /* written, read and audited by the command as well */
@@ -51,13 +55,14 @@ struct tally {
 static struct tally tallies[KINDS_MOST];
 static unsigned good_recorded; /* snapshots that were seen to be clean */
 static unsigned good_generated;
+static unsigned good_modelled;
 
 /* A good snapshot. */
 struct source {
   struct ashlar_snapshot snapshot;
   char name[64];
   enum ashlar_order order;
-  bool is_recorded;
+  enum { RECORDED, GENERATED, MODELLED } origin;
 };
 
 static struct ashlar_audit audited(const struct ashlar_snapshot *snapshot,
@@ -219,13 +224,20 @@ static void check_file(struct ashlar_corruption *corruption, const struct ashlar
   assert_int_equal(unlink(path), 0);
 }
 
+static unsigned applied_of(const struct tally *tally)
+{
+  return tally->recorded + tally->generated + tally->modelled;
+}
+
 /* Audits a faulty snapshot and says what came of it. */
 static void judge(size_t number, const struct source *source, struct ashlar_corruption *corruption,
                   uint64_t seed)
 {
   const struct ashlar_corruption_kind *kind = &ASHLAR_CORRUPTION_KINDS[number];
   struct tally *tally = &tallies[number];
-  const bool is_ordered = (kind->flags & ASHLAR_CORRUPTION_ORDER) != 0;
+  /* A short recording has so few decisions that with a fault there is as much to be said for the other order. */
+  const bool is_ordered =
+      (kind->flags & ASHLAR_CORRUPTION_ORDER) != 0 || source->origin == MODELLED;
   assert_true(ashlar_snapshot_is_valid(&corruption->faulty));
   struct ashlar_audit audit =
       audited(&corruption->faulty, is_ordered ? order_of(source) : ASHLAR_AUDIT_ORDER_AUTO);
@@ -233,8 +245,9 @@ static void judge(size_t number, const struct source *source, struct ashlar_corr
   const bool is_caught =
       ashlar_audit_exit_status(&audit) == 1 && rules != 0 &&
       ((kind->flags & ASHLAR_CORRUPTION_SINGLE) == 0 || is_single(source, corruption));
-  tally->recorded += source->is_recorded ? 1 : 0;
-  tally->generated += source->is_recorded ? 0 : 1;
+  tally->recorded += source->origin == RECORDED ? 1 : 0;
+  tally->generated += source->origin == GENERATED ? 1 : 0;
+  tally->modelled += source->origin == MODELLED ? 1 : 0;
   for (unsigned rule = 0; rule < ASHLAR_RULE_COUNT; rule++) {
     tally->by_rule[rule] += rules >> rule & 1;
   }
@@ -244,7 +257,7 @@ static void judge(size_t number, const struct source *source, struct ashlar_corr
       tally->files++;
       check_file(corruption, &audit, rules);
     }
-  } else if (tally->recorded + tally->generated - tally->caught <= ESCAPES_SHOWN) {
+  } else if (applied_of(tally) - tally->caught <= ESCAPES_SHOWN) {
     show_escape(kind, source, corruption, &audit, seed);
   }
   ashlar_audit_free(&audit);
@@ -270,14 +283,20 @@ static void corrupt(size_t number, const struct source *source, const struct ash
   }
 }
 
-/* Under a sanitizer, which takes its time, a sample has to do. */
+/* Under a sanitizer, which takes its time, a sample has to do; and of the many recordings of the model, unless all are
+   asked for. */
 static bool is_sampled(const struct source *source, size_t number, unsigned index)
 {
+  if (source->origin == MODELLED) {
+    return has_sanitizer() ? tallies[number].modelled < SANITIZED_MOST
+                           : getenv("ASHLAR_ALL_FAULTS") != NULL ||
+                                 (number + index + index / MODEL_FAMILIES) % MODELLED_STEP == 0;
+  }
   if (!has_sanitizer()) {
     return true;
   }
-  return source->is_recorded ? (number + index) % SANITIZED_STEP == 0
-                             : tallies[number].generated < SANITIZED_MOST;
+  return source->origin == RECORDED ? (number + index) % SANITIZED_STEP == 0
+                                    : tallies[number].generated < SANITIZED_MOST;
 }
 
 /* Puts every kind of fault into a snapshot. */
@@ -306,7 +325,7 @@ static void faults_in_recorded_snapshots_are_found(void **state)
 {
   (void)state;
   for (unsigned i = 0; i < RECORDED_COUNT; i++) {
-    struct source source = {.order = ASHLAR_ORDER_ADDRESS, .is_recorded = true};
+    struct source source = {.order = ASHLAR_ORDER_ADDRESS, .origin = RECORDED};
     char path[SNAPSHOT_PATH_SIZE];
     struct ashlar_error error = {0};
     if (!recorded_path(RECORDED_SNAPSHOTS[i].name, path)) {
@@ -327,7 +346,7 @@ static void faults_in_generated_recordings_are_found(void **state)
   (void)state;
   for (unsigned i = 0; i < ASHLAR_RECORDINGS; i++) {
     const struct ashlar_recording_plan plan = ashlar_recording_plan(i);
-    struct source source = {.order = plan.options.order};
+    struct source source = {.order = plan.options.order, .origin = GENERATED};
     struct ashlar_error error = {0};
     if (!ashlar_recording_make(&plan, &source.snapshot, NULL, &error)) {
       fail_msg("recording %u: %s", i, error.text);
@@ -339,10 +358,27 @@ static void faults_in_generated_recordings_are_found(void **state)
   }
 }
 
+static void faults_in_recordings_of_the_model_are_found(void **state)
+{
+  (void)state;
+  struct model_counts counts = {0};
+  for (unsigned i = 0; i < MODEL_PLANS; i++) {
+    const struct model_plan plan = model_plan(i);
+    struct source source = {.order = plan.order == MODEL_ORDER_SEGMENT ? ASHLAR_ORDER_SEGMENT
+                                                                       : ASHLAR_ORDER_ADDRESS,
+                            .origin = MODELLED};
+    model_recording_make(&plan, &source.snapshot, &counts);
+    (void)snprintf(source.name, sizeof source.name, "model's recording %u (%s)", i, plan.family);
+    corrupt_all(&source, i);
+    good_modelled++;
+    ashlar_snapshot_free(&source.snapshot);
+  }
+}
+
 static void print_tally(const struct ashlar_corruption_kind *kind, const struct tally *tally)
 {
-  printf("%-44s %8u %9u %6u %6u ", kind->name, tally->recorded, tally->generated, tally->caught,
-         tally->without_place);
+  printf("%-44s %8u %9u %8u %6u %6u ", kind->name, tally->recorded, tally->generated,
+         tally->modelled, tally->caught, tally->without_place);
   for (unsigned rule = 0; rule < ASHLAR_RULE_COUNT; rule++) {
     if (tally->by_rule[rule] > 0) {
       printf(" %s %u", ashlar_rule_name(rule), tally->by_rule[rule]);
@@ -358,23 +394,25 @@ static void every_kind_is_caught(void **state)
   unsigned applied = 0;
   unsigned caught = 0;
   unsigned unused = 0;
-  printf("%-44s %8s %9s %6s %6s  %s\n", "kind of fault", "recorded", "generated", "caught",
-         "none in", "found at its place under");
+  printf("%-44s %8s %9s %8s %6s %6s  %s\n", "kind of fault", "recorded", "generated", "modelled",
+         "caught", "none in", "found at its place under");
   for (size_t i = 0; i < ASHLAR_CORRUPTION_KIND_COUNT; i++) {
     const struct tally *tally = &tallies[i];
     print_tally(&ASHLAR_CORRUPTION_KINDS[i], tally);
-    applied += tally->recorded + tally->generated;
+    applied += applied_of(tally);
     caught += tally->caught;
-    if (tally->recorded + tally->generated == 0) {
+    if (applied_of(tally) == 0) {
       printf("UNUSED: no snapshot has a place for: %s\n", ASHLAR_CORRUPTION_KINDS[i].name);
       unused++;
     }
   }
-  printf("%zu kinds, %u faulty snapshots, %u caught; %u recorded and %u generated snapshots are "
-         "clean\n",
-         ASHLAR_CORRUPTION_KIND_COUNT, applied, caught, good_recorded, good_generated);
+  printf("%zu kinds, %u faulty snapshots, %u caught; %u recorded, %u generated and %u modelled "
+         "snapshots are clean\n",
+         ASHLAR_CORRUPTION_KIND_COUNT, applied, caught, good_recorded, good_generated,
+         good_modelled);
   assert_true(ASHLAR_CORRUPTION_KIND_COUNT >= KINDS_LEAST);
   assert_true(good_generated >= RECORDINGS_LEAST);
+  assert_true(good_modelled >= MODELLED_LEAST);
   assert_int_equal(unused, 0);
   assert_int_equal(caught, applied);
 }
@@ -384,6 +422,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(faults_in_recorded_snapshots_are_found),
       cmocka_unit_test(faults_in_generated_recordings_are_found),
+      cmocka_unit_test(faults_in_recordings_of_the_model_are_found),
       cmocka_unit_test(every_kind_is_caught),
   };
   if (ASHLAR_CORRUPTION_KIND_COUNT > KINDS_MOST) {

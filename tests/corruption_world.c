@@ -32,9 +32,20 @@ static void broken(struct ashlar_world *world, const char *why, const struct ash
 
 /* --- rules --- */
 
-int32_t ashlar_world_pool(const struct ashlar_world_segment *segment)
+int32_t ashlar_world_class(uint64_t size)
 {
-  return segment->size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
+  return size <= ASHLAR_SMALL_SEGMENT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
+}
+
+bool ashlar_world_splits(const struct ashlar_world *world,
+                         const struct ashlar_world_segment *segment, uint64_t room,
+                         uint64_t rounded)
+{
+  if (segment->is_growable) {
+    return room > rounded;
+  }
+  return world->splits[segment->pool] &&
+         ashlar_should_split(segment->class, room, rounded, world->config.max_split_size) != 0;
 }
 
 uint64_t ashlar_world_rounded(const struct ashlar_world *world, uint64_t bytes)
@@ -122,8 +133,9 @@ static void remove_block(struct ashlar_world_segment *segment, size_t index)
           (segment->count - index) * sizeof *segment->blocks);
 }
 
+/* Adds a segment that is one free block. */
 static void add_segment(struct ashlar_world *world, const struct ashlar_event *event,
-                        uint64_t made_at)
+                        uint64_t made_at, int32_t class, bool is_growable)
 {
   const size_t index = segments_up_to(world, event->address);
   if (world->segment_count == world->segment_capacity) {
@@ -139,6 +151,9 @@ static void add_segment(struct ashlar_world *world, const struct ashlar_event *e
       .size = event->size,
       .made_at = made_at,
       .stream = event->stream,
+      .pool = event->pool,
+      .class = class,
+      .is_growable = is_growable,
   };
   const struct ashlar_world_block whole = {
       .address = event->address, .size = event->size, .made_at = ASHLAR_NO_EVENT};
@@ -185,8 +200,7 @@ static void allocate(struct ashlar_world *world, const struct ashlar_event *even
     block[-1].size += before;
     block[-1].is_vague = false;
   }
-  const bool is_split = ashlar_should_split(ashlar_world_pool(segment), room, want,
-                                            world->config.max_split_size) != 0;
+  const bool is_split = ashlar_world_splits(world, segment, room, want);
   *block = (struct ashlar_world_block){
       .address = event->address,
       .size = is_split ? want : room,
@@ -214,17 +228,9 @@ static struct ashlar_world_place live_at(struct ashlar_world *world,
   return place;
 }
 
-static void release(struct ashlar_world *world, const struct ashlar_event *event)
+/* Joins a free block with the free ones beside it. */
+static void coalesce(struct ashlar_world_segment *segment, size_t index)
 {
-  const struct ashlar_world_place place = live_at(world, event);
-  struct ashlar_world_segment *segment = place.segment;
-  size_t index = place.index;
-  if (segment == NULL) {
-    return;
-  }
-  segment->blocks[index].state = ASHLAR_BLOCK_INACTIVE;
-  segment->blocks[index].is_vague = false;
-  segment->blocks[index].made_at = ASHLAR_NO_EVENT;
   if (index + 1 < segment->count && segment->blocks[index + 1].state == ASHLAR_BLOCK_INACTIVE) {
     segment->blocks[index].size += segment->blocks[index + 1].size;
     remove_block(segment, index + 1);
@@ -234,6 +240,152 @@ static void release(struct ashlar_world *world, const struct ashlar_event *event
     remove_block(segment, index);
   }
 }
+
+static void release(struct ashlar_world *world, const struct ashlar_event *event)
+{
+  const struct ashlar_world_place place = live_at(world, event);
+  if (place.segment == NULL) {
+    return;
+  }
+  struct ashlar_world_block *block = &place.segment->blocks[place.index];
+  block->state = ASHLAR_BLOCK_INACTIVE;
+  block->is_vague = false;
+  block->made_at = ASHLAR_NO_EVENT;
+  coalesce(place.segment, place.index);
+}
+
+/* --- growable segments --- */
+
+static bool go_together(const struct ashlar_world_segment *one,
+                        const struct ashlar_world_segment *other)
+{
+  return one->is_growable && other->is_growable && one->stream == other->stream &&
+         one->pool == other->pool && one->class == other->class;
+}
+
+/* Makes one part of two that touch. */
+static void join_parts(struct ashlar_world *world, struct ashlar_world_segment *front)
+{
+  struct ashlar_world_segment *rest = front + 1;
+  const size_t border = front->count;
+  if (rest == world->segments + world->segment_count || !go_together(front, rest) ||
+      front->address + front->size != rest->address) {
+    return;
+  }
+  for (size_t i = 0; i < rest->count; i++) {
+    insert_block(front, front->count, &rest->blocks[i]);
+  }
+  if (front->blocks[border - 1].state == ASHLAR_BLOCK_INACTIVE &&
+      front->blocks[border].state == ASHLAR_BLOCK_INACTIVE) {
+    front->blocks[border - 1].size += front->blocks[border].size;
+    remove_block(front, border);
+  }
+  front->size += rest->size;
+  front->made_at = rest->made_at == ASHLAR_NO_EVENT ? ASHLAR_NO_EVENT : front->made_at;
+  free(rest->blocks);
+  world->segment_count--;
+  memmove(rest, rest + 1, (world->segment_count - (size_t)(rest - world->segments)) * sizeof *rest);
+}
+
+static void map(struct ashlar_world *world, const struct ashlar_event *event, uint64_t made_at,
+                int32_t class)
+{
+  add_segment(world, event, made_at, class, true);
+  const size_t index = segments_up_to(world, event->address) - 1;
+  join_parts(world, &world->segments[index]);
+  if (index > 0) {
+    join_parts(world, &world->segments[index - 1]);
+  }
+}
+
+/* Adds what is left of a part before, or behind, a range that is cut out of one of its blocks. */
+static void add_rest(struct ashlar_world *world, const struct ashlar_world_segment *whole,
+                     size_t index, const struct ashlar_event *cut_out, bool before)
+{
+  const struct ashlar_world_block cut = whole->blocks[index];
+  const uint64_t end = cut_out->address + cut_out->size;
+  const struct ashlar_event part = {
+      .address = before ? whole->address : end,
+      .size = before ? cut_out->address - whole->address : whole->address + whole->size - end,
+      .stream = whole->stream,
+      .pool = whole->pool,
+  };
+  if (part.size == 0) {
+    return;
+  }
+  add_segment(world, &part, whole->made_at, whole->class, true);
+  struct ashlar_world_segment *added = ashlar_world_at(world, part.address).segment;
+  if (added == NULL) {
+    broken(world, "what is left of a part is nowhere", cut_out);
+    return;
+  }
+  added->count = 0;
+  for (size_t i = before ? 0 : index; i < (before ? index + 1 : whole->count); i++) {
+    struct ashlar_world_block block = whole->blocks[i];
+    if (i == index) {
+      block.address = before ? cut.address : end;
+      block.size = before ? cut_out->address - cut.address : cut.address + cut.size - end;
+    }
+    if (block.size > 0) {
+      insert_block(added, added->count, &block);
+    }
+  }
+}
+
+/* Cuts a free range out of the part that has it. */
+static void unmap(struct ashlar_world *world, const struct ashlar_event *event)
+{
+  const struct ashlar_world_place place = ashlar_world_at(world, event->address);
+  const uint64_t end = event->address + event->size;
+  if (place.segment == NULL || !place.segment->is_growable ||
+      place.segment->blocks[place.index].state != ASHLAR_BLOCK_INACTIVE ||
+      end > place.segment->blocks[place.index].address + place.segment->blocks[place.index].size) {
+    broken(world, "what is unmapped is not free", event);
+    return;
+  }
+  struct ashlar_world_segment whole = *place.segment;
+  const size_t at = (size_t)(place.segment - world->segments);
+  world->segment_count--;
+  memmove(&world->segments[at], &world->segments[at + 1],
+          (world->segment_count - at) * sizeof whole);
+  add_rest(world, &whole, place.index, event, true);
+  add_rest(world, &whole, place.index, event, false);
+  free(whole.blocks);
+}
+
+/* Class of the request that memory was mapped for: the next one. */
+static int32_t class_behind(const struct ashlar_world *world, uint64_t event)
+{
+  while (event < world->event_count && world->events[event].action != ASHLAR_ACTION_ALLOC &&
+         world->events[event].action != ASHLAR_ACTION_OOM) {
+    event++;
+  }
+  return event == world->event_count
+             ? ASHLAR_CLASS_LARGE
+             : ashlar_pool_class(ashlar_world_rounded(world, world->events[event].size));
+}
+
+/* Class of what an unmap took away: by the map, or by blocks that were there. */
+static int32_t class_before(const struct ashlar_world *world, uint64_t event)
+{
+  const struct ashlar_event *gone = &world->events[event];
+  for (uint64_t i = event; i > 0; i--) {
+    const struct ashlar_event *recorded = &world->events[i - 1];
+    if (recorded->action == ASHLAR_ACTION_SEGMENT_MAP &&
+        gone->address - recorded->address < recorded->size) {
+      return class_behind(world, i - 1);
+    }
+    if ((recorded->action == ASHLAR_ACTION_ALLOC ||
+         recorded->action == ASHLAR_ACTION_FREE_COMPLETED) &&
+        recorded->address - gone->address < gone->size) {
+      return ashlar_pool_class(ashlar_world_rounded(world, recorded->size));
+    }
+  }
+  return gone->size % world->config.large_segment_size == 0 ? ASHLAR_CLASS_LARGE
+                                                            : ASHLAR_CLASS_SMALL;
+}
+
+/* --- events --- */
 
 void ashlar_world_apply(struct ashlar_world *world, const struct ashlar_event *event,
                         uint64_t index)
@@ -253,10 +405,16 @@ void ashlar_world_apply(struct ashlar_world *world, const struct ashlar_event *e
     release(world, event);
     break;
   case ASHLAR_ACTION_SEGMENT_ALLOC:
-    add_segment(world, event, index);
+    add_segment(world, event, index, ashlar_world_class(event->size), false);
     break;
   case ASHLAR_ACTION_SEGMENT_FREE:
     remove_segment(world, event);
+    break;
+  case ASHLAR_ACTION_SEGMENT_MAP:
+    map(world, event, index, class_behind(world, index));
+    break;
+  case ASHLAR_ACTION_SEGMENT_UNMAP:
+    unmap(world, event);
     break;
   default:
     break;
@@ -269,15 +427,20 @@ void ashlar_world_step(struct ashlar_world *world)
   world->next++;
 }
 
-enum ashlar_world_choice ashlar_world_choose(const struct ashlar_world *world, uint16_t stream,
-                                             uint64_t rounded, uint64_t *address)
+enum ashlar_world_choice ashlar_world_choose(const struct ashlar_world *world,
+                                             const struct ashlar_event *request, uint64_t *address)
 {
+  const uint64_t rounded = ashlar_world_rounded(world, request->size);
   uint64_t best = UINT64_MAX;
   uint64_t least_vague = UINT64_MAX; /* size that a block of unknown size may have */
   bool is_tie = false;
   for (size_t i = 0; i < world->segment_count; i++) {
     const struct ashlar_world_segment *segment = &world->segments[i];
-    if (segment->stream != stream || ashlar_world_pool(segment) != ashlar_pool_class(rounded)) {
+    if (segment->is_growable) {
+      return ASHLAR_WORLD_UNSURE;
+    }
+    if (segment->stream != request->stream || segment->pool != request->pool ||
+        segment->class != ashlar_pool_class(rounded)) {
       continue;
     }
     for (size_t k = 0; k < segment->count; k++) {
@@ -311,6 +474,9 @@ static struct ashlar_config config_of(const struct ashlar_snapshot *snapshot)
   if ((snapshot->settings.flags & ASHLAR_SETTINGS_HAS_MAX_SPLIT) != 0) {
     config.max_split_size = (uint64_t)snapshot->settings.max_split_size;
   }
+  for (unsigned i = 0; i < ASHLAR_DIVISIONS; i++) {
+    config.divisions[i] = (uint32_t)snapshot->settings.divisions[i];
+  }
   return config;
 }
 
@@ -323,9 +489,16 @@ static void take_listing(struct ashlar_world *world, struct ashlar_live_table *l
     if (listed->device != world->device) {
       continue;
     }
-    const struct ashlar_event as_event = {
-        .address = listed->address, .size = listed->total_size, .stream = listed->stream};
-    add_segment(world, &as_event, ASHLAR_NO_EVENT);
+    const struct ashlar_event as_event = {.address = listed->address,
+                                          .size = listed->total_size,
+                                          .stream = listed->stream,
+                                          .pool = listed->pool};
+    if (listed->is_expandable) {
+      map(world, &as_event, ASHLAR_NO_EVENT,
+          listed->type == ASHLAR_SEGMENT_SMALL ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE);
+    } else {
+      add_segment(world, &as_event, ASHLAR_NO_EVENT, ashlar_world_class(listed->total_size), false);
+    }
     for (uint64_t k = 0; k < listed->block_count; k++) {
       const struct ashlar_block *block = &snapshot->blocks[listed->first_block + k];
       if (block->state != ASHLAR_BLOCK_INACTIVE) {
@@ -367,7 +540,13 @@ static void undo(struct ashlar_world *world, struct ashlar_live_table *live,
     remove_segment(world, event);
     break;
   case ASHLAR_ACTION_SEGMENT_FREE:
-    add_segment(world, event, ASHLAR_NO_EVENT);
+    add_segment(world, event, ASHLAR_NO_EVENT, ashlar_world_class(event->size), false);
+    break;
+  case ASHLAR_ACTION_SEGMENT_MAP:
+    unmap(world, event);
+    break;
+  case ASHLAR_ACTION_SEGMENT_UNMAP:
+    map(world, event, ASHLAR_NO_EVENT, class_before(world, world->next - 1));
     break;
   default:
     break;
@@ -401,8 +580,11 @@ static void place_block(struct ashlar_world *world, const struct ashlar_live *en
       .made_at = ASHLAR_NO_EVENT,
       .state = (uint8_t)entry->note,
   };
-  block.is_vague =
-      entry->size == 0 && ashlar_world_pool(segment) == ASHLAR_CLASS_LARGE && block.size < room;
+  if (entry->size == 0 && !segment->is_growable && !world->splits[segment->pool]) {
+    block.size = room;
+  }
+  block.is_vague = entry->size == 0 && !segment->is_growable &&
+                   segment->class == ASHLAR_CLASS_LARGE && block.size < room;
   if (block.size > room) {
     broken(world, "a block from before the recording has no room", &as_event);
     return;
@@ -421,6 +603,46 @@ static void place_block(struct ashlar_world *world, const struct ashlar_live *en
   }
 }
 
+static int by_number(const void *left, const void *right)
+{
+  const uint64_t a = *(const uint64_t *)left;
+  const uint64_t b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+/* A private pool in which no block is ever anywhere but at the start of a segment may have been told not to split. */
+static void find_splits(struct ashlar_world *world)
+{
+  const struct ashlar_snapshot *snapshot = world->snapshot;
+  uint64_t *starts = ashlar_world_grown(
+      NULL, (size_t)(snapshot->segment_count + world->event_count), sizeof *starts);
+  size_t count = 0;
+  world->splits = ashlar_world_grown(NULL, snapshot->pool_count, sizeof *world->splits);
+  memset(world->splits, 0, (size_t)snapshot->pool_count + 1);
+  world->splits[0] = true;
+  for (uint64_t i = 0; i < snapshot->segment_count; i++) {
+    starts[count++] = snapshot->segments[i].address;
+    if (snapshot->segments[i].device == world->device && snapshot->segments[i].block_count > 1) {
+      world->splits[snapshot->segments[i].pool] = true;
+    }
+  }
+  for (uint64_t i = 0; i < world->event_count; i++) {
+    const uint8_t action = world->events[i].action;
+    if (action == ASHLAR_ACTION_SEGMENT_ALLOC || action == ASHLAR_ACTION_SEGMENT_FREE) {
+      starts[count++] = world->events[i].address;
+    }
+  }
+  qsort(starts, count, sizeof *starts, by_number);
+  for (uint64_t i = 0; i < world->event_count; i++) {
+    const struct ashlar_event *event = &world->events[i];
+    if ((event->action == ASHLAR_ACTION_ALLOC || event->action == ASHLAR_ACTION_FREE_COMPLETED) &&
+        bsearch(&event->address, starts, count, sizeof *starts, by_number) == NULL) {
+      world->splits[event->pool] = true;
+    }
+  }
+  free(starts);
+}
+
 void ashlar_world_start(struct ashlar_world *world, const struct ashlar_snapshot *snapshot,
                         int32_t device)
 {
@@ -431,6 +653,7 @@ void ashlar_world_start(struct ashlar_world *world, const struct ashlar_snapshot
     world->events = snapshot->traces[device].events;
     world->event_count = snapshot->traces[device].event_count;
   }
+  find_splits(world);
   take_listing(world, &live);
   for (world->next = world->event_count; world->next > 0; world->next--) {
     undo(world, &live, &world->events[world->next - 1]);
@@ -456,6 +679,7 @@ void ashlar_world_free(struct ashlar_world *world)
     free(world->segments[i].blocks);
   }
   free(world->segments);
+  free(world->splits);
   *world = (struct ashlar_world){0};
 }
 
@@ -463,6 +687,8 @@ void ashlar_world_copy(struct ashlar_world *copy, const struct ashlar_world *wor
 {
   ashlar_world_free(copy);
   *copy = *world;
+  copy->splits = ashlar_world_grown(NULL, world->snapshot->pool_count, sizeof *copy->splits);
+  memcpy(copy->splits, world->splits, world->snapshot->pool_count * sizeof *copy->splits);
   copy->segment_capacity = world->segment_count;
   copy->segments = ashlar_world_grown(NULL, world->segment_count, sizeof *copy->segments);
   for (size_t i = 0; i < world->segment_count; i++) {

@@ -26,14 +26,19 @@ struct ashlar_world_block {
   bool is_vague; /* live, and its end is not known: nor is the start of the free block behind */
 };
 
+/* A segment, or a part of a growable one that is mapped without gap. */
 struct ashlar_world_segment {
   struct ashlar_world_block *blocks; /* by address; they tile the segment */
   size_t count;
   size_t capacity;
   uint64_t address;
   uint64_t size;
-  uint64_t made_at; /* index of its segment_alloc, ASHLAR_NO_EVENT: before the recording */
-  uint16_t stream;  /* index into ashlar_snapshot.streams */
+  uint64_t
+      made_at; /* index of its segment_alloc or segment_map, ASHLAR_NO_EVENT: before the recording */
+  uint16_t stream; /* index into ashlar_snapshot.streams */
+  uint16_t pool;   /* index into ashlar_snapshot.pools */
+  int32_t class;   /* ASHLAR_CLASS_... */
+  bool is_growable;
 };
 
 struct ashlar_world {
@@ -45,6 +50,7 @@ struct ashlar_world {
   size_t segment_count;
   size_t segment_capacity;
   struct ashlar_config config; /* of which the sizes and limits are used */
+  bool *splits;                /* by pool: blocks of ordinary segments are split */
   int32_t device;
   bool is_broken; /* an event did not go with the state; the message is on standard error */
 };
@@ -77,8 +83,13 @@ struct ashlar_world_place ashlar_world_at(const struct ashlar_world *world, uint
 /* Whether the extent of the block is known for certain. */
 bool ashlar_world_is_certain(const struct ashlar_world_segment *segment, size_t index);
 
-/* Pool by its size: ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE. */
-int32_t ashlar_world_pool(const struct ashlar_world_segment *segment);
+/* Class of an ordinary segment, by its size. */
+int32_t ashlar_world_class(uint64_t size);
+
+/* Whether what a request leaves of so many bytes becomes a free block. */
+bool ashlar_world_splits(const struct ashlar_world *world,
+                         const struct ashlar_world_segment *segment, uint64_t room,
+                         uint64_t rounded);
 
 /* Rounded size of a request. */
 uint64_t ashlar_world_rounded(const struct ashlar_world *world, uint64_t bytes);
@@ -88,10 +99,10 @@ bool ashlar_world_may_serve(const struct ashlar_world *world, uint64_t size, uin
 
 enum ashlar_world_choice { ASHLAR_WORLD_NONE, ASHLAR_WORLD_FOUND, ASHLAR_WORLD_UNSURE };
 
-/* The best free block for a request, by looking at all. UNSURE: two have the same size, or one of
-   a size that is not known might be the best. */
-enum ashlar_world_choice ashlar_world_choose(const struct ashlar_world *world, uint16_t stream,
-                                             uint64_t rounded, uint64_t *address);
+/* The best free block of ordinary segments for a request, an event, by looking at all. UNSURE: two have the same size, one
+   of a size that is not known might be the best, or segments grow. */
+enum ashlar_world_choice ashlar_world_choose(const struct ashlar_world *world,
+                                             const struct ashlar_event *request, uint64_t *address);
 
 /* Memory for the tests: never NULL, the process ends instead. */
 void *ashlar_world_grown(void *array, size_t count, size_t size);

@@ -85,11 +85,11 @@ static const struct history_case HISTORY_CASES[] = {
     {"unmapped before it was mapped",
      SNAPSHOT(FREE_SEGMENT,
               EVENT("segment_unmap", FIRST, "2097152") EVENT("segment_map", FIRST, "2097152")),
-     0, CLEAN},
+     1, "\"rule\": \"REQ-TILE\""},
     {"unmapped, and not there at the end",
      SNAPSHOT(FREE_SEGMENT, EVENT("segment_unmap", "2199023255552", "2097152")
                                 EVENT("segment_unmap", "2199023255552", "2097152")),
-     0, CLEAN},
+     1, "\"rule\": \"REQ-TILE\""},
     {"the same address on two devices",
      SNAPSHOT(FREE_SEGMENT SEGMENT_OF("1", "0", "", BLOCK("2097152", "inactive")), ""), 0, CLEAN},
     {"device -1", SNAPSHOT(SEGMENT_OF("-1", "0", "", BLOCK("2097152", "inactive")), ""), 0,

@@ -23,24 +23,11 @@ static const struct ashlar_event *event_of(const struct ashlar_audit_run *run, u
   return &run->part->events[event];
 }
 
-struct ashlar_step ashlar_request_begin(struct ashlar_audit_run *run,
-                                        const struct ashlar_audit_request *request)
-{
-  return ashlar_allocate_begin(run->manager, request->bytes, request->stream,
-                               ashlar_recorded_caller());
-}
-
-int32_t ashlar_request_choose(const struct ashlar_audit_run *run,
-                              const struct ashlar_audit_request *request)
-{
-  return ashlar_choose(run->manager, request->bytes, request->stream, ashlar_recorded_caller());
-}
-
 void ashlar_request_undo(struct ashlar_audit_run *run, const struct ashlar_step *step)
 {
   if (step->kind == ASHLAR_STEP_DONE) {
     (void)ashlar_free(run->manager, step->slot, step->generation, ashlar_recorded_caller());
-  } else if (step->kind == ASHLAR_STEP_ALLOCATE) {
+  } else if (step->request >= 0) {
     (void)ashlar_abandon(run->manager, step->request);
   }
 }
@@ -48,6 +35,24 @@ void ashlar_request_undo(struct ashlar_audit_run *run, const struct ashlar_step 
 static uint64_t address_of(const struct ashlar_step *step)
 {
   return step->kind == ASHLAR_STEP_DONE ? step->address : ASHLAR_ASKS_DEVICE;
+}
+
+int32_t ashlar_request_choose(const struct ashlar_audit_run *run,
+                              const struct ashlar_audit_request *request)
+{
+  return ashlar_choose(run->manager, request->bytes, request->stream,
+                       ashlar_run_caller(request->pool));
+}
+
+struct ashlar_step ashlar_request_begin(struct ashlar_audit_run *run,
+                                        const struct ashlar_audit_request *request)
+{
+  const struct ashlar_step step = ashlar_allocate_begin(
+      run->manager, request->bytes, request->stream, ashlar_run_caller(request->pool));
+  if (step.kind == ASHLAR_STEP_DONE) {
+    ashlar_ages_enter_rest(run, step.slot);
+  }
+  return step;
 }
 
 enum ashlar_open_reason ashlar_request_of(struct ashlar_audit_run *run, uint64_t event,
@@ -58,13 +63,15 @@ enum ashlar_open_reason ashlar_request_of(struct ashlar_audit_run *run, uint64_t
   request->address = recorded->address;
   request->bytes = recorded->size == 0 ? 1 : recorded->size;
   request->size = ashlar_history_rounded(&run->config, request->bytes);
-  request->pool = ashlar_pool_class(request->size);
+  request->class = ashlar_pool_class(request->size);
+  request->owner = recorded->pool;
   request->stream = ashlar_run_stream(run, recorded->stream);
+  request->pool = ashlar_run_pool(run, recorded->pool);
   if (recorded->size == 0) {
     ashlar_audit_find(run->result, ASHLAR_RULE_SIZE, event, recorded->address,
                       "an allocation of 0 bytes, which takes no block, is recorded");
   }
-  return request->stream < 0 ? ASHLAR_OPEN_STREAMS : ASHLAR_OPEN_NONE;
+  return ashlar_run_no_room(run, recorded->pool, recorded->stream);
 }
 
 /* An allocation outside of what the manager holds. */
@@ -160,15 +167,19 @@ static bool find_misplaced(struct ashlar_audit_run *run, const struct ashlar_aud
                            const struct ashlar_segment_record *segment)
 {
   const struct ashlar_manager *manager = run->manager;
-  const int32_t stream = run->streams[segment->stream];
+  const int32_t stream = ashlar_run_stream(run, segment->stream);
   bool is_found = false;
-  if (stream != request->stream) {
+  if (segment->pool != request->owner) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_POOL, request->event, request->address,
+                      "a request of one pool was served by a segment of another");
+    is_found = true;
+  } else if (stream != request->stream) {
     ashlar_audit_find(run->result, ASHLAR_RULE_STREAM, request->event, request->address,
                       "allocated on stream %" PRIu64 " in a segment of stream %" PRIu64,
                       ashlar_run_handle(run, request->stream), ashlar_run_handle(run, stream));
     is_found = true;
   }
-  if (segment->class != request->pool) {
+  if (segment->class != request->class) {
     ashlar_audit_find(run->result, ASHLAR_RULE_POOL, request->event, request->address,
                       "a request of %" PRIu64 " bytes was served by a segment of the %s pool",
                       request->bytes, segment->class == ASHLAR_CLASS_SMALL ? "small" : "large");
@@ -179,6 +190,11 @@ static bool find_misplaced(struct ashlar_audit_run *run, const struct ashlar_aud
     ashlar_audit_find(run->result, ASHLAR_RULE_DISJOINT, request->event, request->address,
                       "allocated inside the live block of %" PRIu64 " bytes at 0x%" PRIx64,
                       manager->size[slot], manager->addr[slot]);
+    return true;
+  }
+  if (manager->state[slot] == ASHLAR_UNMAPPED) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_TILE, request->event, request->address,
+                      "allocated where no memory is mapped");
     return true;
   }
   const uint64_t room = manager->size[slot] - (request->address - manager->addr[slot]);
@@ -208,6 +224,9 @@ static enum ashlar_open_reason excuse_place(struct ashlar_audit_run *run,
       ashlar_open_after_mismatch(run, request, choice, recorded, agrees);
   if (reason != ASHLAR_OPEN_NONE || *agrees) {
     return reason;
+  }
+  if (request->event == run->first_event && segment->is_growable) {
+    return ASHLAR_OPEN_CUT;
   }
   /* The recording may begin between the new segment and the block for which it was made. */
   if (request->event == run->first_event && segment->address == request->address &&
@@ -343,8 +362,9 @@ static bool retract(struct ashlar_audit_run *run, const struct ashlar_audit_requ
 {
   const struct ashlar_segment_record *segment =
       ashlar_segments_at(&run->segments, request->address);
-  if (segment == NULL || segment->reason != ASHLAR_OPEN_NONE || segment->class != request->pool ||
-      run->streams[segment->stream] != request->stream ||
+  if (segment == NULL || segment->reason != ASHLAR_OPEN_NONE || segment->class != request->class ||
+      segment->pool != request->owner ||
+      ashlar_run_stream(run, segment->stream) != request->stream ||
       !ashlar_run_retract(run, segment, request->address, request->size)) {
     return false;
   }
@@ -366,8 +386,19 @@ void ashlar_request_find_lost(struct ashlar_audit_run *run,
   }
 }
 
+/* Behind the ladder a request takes what its range has for it, whatever is free elsewhere. */
+static bool is_found_in_range(struct ashlar_audit_run *run,
+                              const struct ashlar_audit_request *request)
+{
+  const struct ashlar_manager *manager = run->manager;
+  const int32_t slot = run->ladder == request->event ? ashlar_run_growing(run, request) : -1;
+  return slot >= 0 && manager->state[slot] == ASHLAR_FREE && manager->size[slot] >= request->size &&
+         manager->addr[slot] == request->address;
+}
+
 static void judge(struct ashlar_audit_run *run, const struct ashlar_audit_request *request)
 {
+  ashlar_ages_search(run, request->owner, request->class);
   struct ashlar_step step = ashlar_request_begin(run, request);
   if (step.kind == ASHLAR_STEP_ERROR) {
     ashlar_request_refuse(run, request, &step);
@@ -375,6 +406,11 @@ static void judge(struct ashlar_audit_run *run, const struct ashlar_audit_reques
   }
   if (step.kind != ASHLAR_STEP_DONE || step.address != request->address) {
     ashlar_request_undo(run, &step);
+    if (is_found_in_range(run, request)) {
+      ashlar_run_agree(run);
+      ashlar_run_adopt(run, request);
+      return;
+    }
     if (!retract(run, request)) {
       explain(run, request, &step);
       return;
@@ -398,16 +434,6 @@ void ashlar_run_alloc(struct ashlar_audit_run *run, uint64_t event)
   }
   if (run->history->is_growable) {
     count_stray(run, event, ASHLAR_OPEN_GROWABLE);
-    return;
-  }
-  if (event_of(run, event)->pool != 0) {
-    const struct ashlar_segment_record *segment =
-        ashlar_segments_at(&run->segments, event_of(run, event)->address);
-    if (segment != NULL && segment->pool == 0) {
-      ashlar_audit_find(run->result, ASHLAR_RULE_POOL, event, event_of(run, event)->address,
-                        "a private pool's request was served by a segment of the default pool");
-    }
-    count_stray(run, event, ASHLAR_OPEN_POOL);
     return;
   }
   const enum ashlar_open_reason reason = ashlar_request_of(run, event, &request);

@@ -76,9 +76,13 @@ static void check_free(struct ashlar_audit_run *run, uint64_t event, int32_t slo
   if (manager->requested[slot] != size && (run->marks[slot] & ASHLAR_MARK_UNREQUESTED) == 0) {
     find_wrong_request(run, event, manager->requested[slot]);
   }
-  const int32_t stream = manager->list[slot] % ASHLAR_STREAMS;
-  if ((recorded->flags & ASHLAR_EVENT_HAS_STREAM) != 0 &&
-      run->streams[recorded->stream] != stream) {
+  const int32_t stream = ashlar_home_stream(manager->home[slot]);
+  const int32_t pool = ashlar_home_pool(manager->home[slot]);
+  if ((recorded->flags & ASHLAR_EVENT_HAS_POOL) != 0 && recorded->pool != run->pool_names[pool]) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_POOL, event, recorded->address,
+                      "freed in another pool than its own");
+  } else if ((recorded->flags & ASHLAR_EVENT_HAS_STREAM) != 0 &&
+             ashlar_run_stream(run, recorded->stream) != stream) {
     ashlar_audit_find(run->result, ASHLAR_RULE_STREAM, event, recorded->address,
                       "freed on stream %" PRIu64 ", but the block belongs to stream %" PRIu64,
                       run->part->snapshot->streams[recorded->stream].handle,
@@ -136,7 +140,10 @@ static uint64_t replay(struct ashlar_audit_run *run, uint64_t event)
   case ASHLAR_ACTION_SEGMENT_ALLOC:
     return ashlar_run_segment_alloc(run, event);
   case ASHLAR_ACTION_SEGMENT_FREE:
+  case ASHLAR_ACTION_SEGMENT_UNMAP:
     return ashlar_run_segment_free(run, event);
+  case ASHLAR_ACTION_SEGMENT_MAP:
+    return ashlar_run_segment_map(run, event);
   case ASHLAR_ACTION_OOM:
     ashlar_run_oom(run, event);
     return event + 1;

@@ -63,7 +63,7 @@ static void compare_blocks(struct ashlar_audit_run *run, const struct ashlar_seg
 {
   const struct ashlar_block *blocks = &run->part->snapshot->blocks[segment->first_block];
   for (uint64_t i = 0; i < segment->block_count; i++) {
-    if (slot < 0) {
+    if (slot < 0 || run->manager->state[slot] == ASHLAR_UNMAPPED) {
       ashlar_audit_find(run->result, ASHLAR_RULE_TILE, ASHLAR_NO_EVENT, blocks[i].address,
                         "listed, but by the events there is no block here");
       return;
@@ -73,7 +73,7 @@ static void compare_blocks(struct ashlar_audit_run *run, const struct ashlar_seg
     }
     slot = run->manager->next[slot];
   }
-  if (slot >= 0) {
+  if (slot >= 0 && run->manager->state[slot] != ASHLAR_UNMAPPED) {
     ashlar_audit_find(run->result, ASHLAR_RULE_TILE, ASHLAR_NO_EVENT, run->manager->addr[slot],
                       "by the events there is a block here, but it is not listed");
   }
@@ -105,11 +105,50 @@ static void compare_strays(struct ashlar_audit_run *run, const struct ashlar_seg
   }
 }
 
+/* A part of a range: its blocks, and that nothing is mapped on either side. */
+static void compare_part(struct ashlar_audit_run *run, const struct ashlar_segment *segment)
+{
+  const struct ashlar_manager *manager = run->manager;
+  struct ashlar_segment_record *record = ashlar_segments_at(&run->segments, segment->address);
+  if (record == NULL || !record->is_growable) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_ACCOUNT, ASHLAR_NO_EVENT, segment->address,
+                      "the growable segment is listed, but by the events it is not there");
+    return;
+  }
+  if (record->pool != segment->pool) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_POOL, ASHLAR_NO_EVENT, segment->address,
+                      "the segment is listed in another pool than it was mapped for");
+  } else if (ashlar_run_stream(run, record->stream) != ashlar_run_stream(run, segment->stream)) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_STREAM, ASHLAR_NO_EVENT, segment->address,
+                      "the segment is listed under another stream than it was mapped on");
+  }
+  const int32_t slot = ashlar_run_block_at(run, record, segment->address);
+  const int32_t before = manager->prev[slot];
+  uint64_t mapped = 0;
+  for (int32_t i = slot; i >= 0 && manager->state[i] != ASHLAR_UNMAPPED; i = manager->next[i]) {
+    mapped += manager->size[i];
+  }
+  if (mapped != segment->total_size || (before >= 0 && manager->state[before] != ASHLAR_UNMAPPED)) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_ACCOUNT, ASHLAR_NO_EVENT, segment->address,
+                      "%" PRIu64
+                      " bytes are listed as mapped here, but by the events it is %" PRIu64,
+                      segment->total_size, mapped);
+    record->mapped = 0;
+    return;
+  }
+  compare_blocks(run, segment, slot);
+  record->mapped -= mapped < record->mapped ? mapped : record->mapped;
+}
+
 static void compare_segment(struct ashlar_audit_run *run, const struct ashlar_segment *segment)
 {
   struct ashlar_segment_record *record = ashlar_segments_find(&run->segments, segment->address);
   if (run->history->is_growable) {
     compare_strays(run, segment);
+    return;
+  }
+  if (segment->is_expandable) {
+    compare_part(run, segment);
     return;
   }
   if (record == NULL) {
@@ -126,7 +165,10 @@ static void compare_segment(struct ashlar_audit_run *run, const struct ashlar_se
                         " bytes, but by the events it has %" PRIu64,
                         segment->total_size, record->size);
     }
-    if (run->streams[record->stream] != ashlar_run_stream(run, segment->stream)) {
+    if (record->pool != segment->pool) {
+      ashlar_audit_find(run->result, ASHLAR_RULE_POOL, ASHLAR_NO_EVENT, segment->address,
+                        "the segment is listed in another pool than it was allocated for");
+    } else if (ashlar_run_stream(run, record->stream) != ashlar_run_stream(run, segment->stream)) {
       ashlar_audit_find(run->result, ASHLAR_RULE_STREAM, ASHLAR_NO_EVENT, segment->address,
                         "the segment is listed under another stream than it was allocated on");
     }
@@ -143,7 +185,12 @@ void ashlar_run_compare(struct ashlar_audit_run *run)
   }
   for (uint32_t i = 0; i < run->segments.count && !run->history->is_growable; i++) {
     const struct ashlar_segment_record *record = ashlar_segments_nth(&run->segments, i);
-    if (record->size > 0) {
+    if (record->is_growable && record->mapped > 0) {
+      ashlar_audit_find(run->result, ASHLAR_RULE_ACCOUNT, ASHLAR_NO_EVENT, record->address,
+                        "by the events %" PRIu64
+                        " bytes of the range here are mapped that are not listed",
+                        record->mapped);
+    } else if (record->size > 0 && !record->is_growable) {
       ashlar_audit_find(run->result, ASHLAR_RULE_ACCOUNT, ASHLAR_NO_EVENT, record->address,
                         "by the events there is a segment of %" PRIu64
                         " bytes here, but it is not listed",

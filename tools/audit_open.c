@@ -102,7 +102,8 @@ static void narrow_below(const struct ashlar_audit_run *run, struct ashlar_open_
 static bool is_in_list(const struct ashlar_audit_run *run, const struct ashlar_open_block *block,
                        const struct ashlar_audit_request *request)
 {
-  return run->manager->home[block->slot] == ashlar_home(0, request->pool, request->stream);
+  return run->manager->home[block->slot] ==
+         ashlar_home(request->pool, request->class, request->stream);
 }
 
 /* The open block whose gap is the free block in `slot`, or NULL. */
@@ -166,7 +167,7 @@ enum ashlar_open_reason ashlar_open_after_miss(struct ashlar_audit_run *run,
                                                const struct ashlar_audit_request *request)
 {
   enum ashlar_open_reason reason = ASHLAR_OPEN_NONE;
-  if (run->near_count == 0 || request->pool != ASHLAR_CLASS_LARGE) {
+  if (run->near_count == 0 || request->class != ASHLAR_CLASS_LARGE) {
     return reason;
   }
   sweep_near(run);
@@ -293,10 +294,13 @@ enum ashlar_open_reason ashlar_open_after_match(struct ashlar_audit_run *run,
   const int32_t rest = manager->next[slot];
   uint64_t taken = manager->size[slot];
   *differs = false;
+  if (manager->growable[slot] != 0) {
+    return ASHLAR_OPEN_NONE; /* all sizes are known, and a list has one range */
+  }
   if (rest >= 0 && manager->state[rest] == ASHLAR_FREE) {
     taken += manager->size[rest];
   }
-  if (run->near_count > 0 && request->pool == ASHLAR_CLASS_LARGE) {
+  if (run->near_count > 0 && request->class == ASHLAR_CLASS_LARGE) {
     const enum ashlar_open_reason reason = gaps_after_match(run, request, slot, taken);
     if (reason != ASHLAR_OPEN_NONE) {
       return reason;
@@ -344,8 +348,8 @@ enum ashlar_open_reason ashlar_open_after_mismatch(struct ashlar_audit_run *run,
 {
   const struct ashlar_manager *manager = run->manager;
   *agrees = false;
-  if (manager->addr[recorded] != request->address) {
-    return ASHLAR_OPEN_NONE; /* not the front of a free block */
+  if (manager->addr[recorded] != request->address || manager->growable[recorded] != 0) {
+    return ASHLAR_OPEN_NONE; /* not the front of a free block, or nothing about it is unknown */
   }
   if (choice >= 0 && open_before(run, choice) == NULL &&
       run->config.order == ASHLAR_ORDER_SEGMENT &&
@@ -353,7 +357,7 @@ enum ashlar_open_reason ashlar_open_after_mismatch(struct ashlar_audit_run *run,
       manager->size[choice] == manager->size[recorded]) {
     return tie_after_mismatch(run, choice, recorded, agrees);
   }
-  if (run->near_count > 0 && request->pool == ASHLAR_CLASS_LARGE) {
+  if (run->near_count > 0 && request->class == ASHLAR_CLASS_LARGE) {
     return gaps_after_mismatch(run, request, choice, recorded);
   }
   return ASHLAR_OPEN_NONE;

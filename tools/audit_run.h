@@ -1,8 +1,9 @@
 /* audit_run.h - one device's history being replayed on a block manager: state shared by the audit's
  * parts, and the operations that make the manager's state the recorded one.
  *
- * Private to audit*.c. The manager holds the segments of the default pools. Blocks elsewhere (private
- * pools, growable segments, damaged segments) are only known by address; they are called strays.
+ * Private to audit*.c. The manager holds the segments and ranges of all pools that the recording lets it follow. Blocks
+ * elsewhere (pools that events do not name, growable segments switched on in between, damaged segments) are only known
+ * by address; they are called strays.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_TOOLS_AUDIT_RUN_H
@@ -66,8 +67,21 @@ struct ashlar_audit_request {
   uint64_t address; /* recorded */
   uint64_t bytes;   /* requested, at least 1 */
   uint64_t size;    /* rounded; 0: above the greatest request */
-  int32_t stream;   /* number in the manager */
-  int32_t pool;     /* ASHLAR_CLASS_… */
+  int32_t stream;   /* numbers in the manager */
+  int32_t pool;
+  int32_t class;  /* ASHLAR_CLASS_… */
+  uint16_t owner; /* the pool whose request it is, an index of the snapshot; 0: the default pool */
+};
+
+/* Ages of free blocks, and what earlier collections have told of the bytes above which there is one. */
+struct ashlar_audit_ages {
+  uint64_t
+      *entered; /* by slot: searches when the block entered its list; NULL: nothing is collected */
+  uint64_t searches; /* in the default pool's large class */
+  uint64_t least;    /* the bound is at least this, */
+  uint64_t most;     /* and below this */
+  uint64_t request;  /* the alloc or failure for which a collection was looked for last */
+  bool is_open;      /* there, an age was not known */
 };
 
 struct ashlar_audit_run {
@@ -79,7 +93,10 @@ struct ashlar_audit_run {
   uint8_t *marks; /* by slot */
   struct ashlar_segment_set segments;
   struct ashlar_live_table strays;
-  int32_t *streams;               /* by index of the snapshot: number, or a value below 0 */
+  int32_t *streams;                      /* by index of the snapshot: number, or a value below 0 */
+  int32_t *pools;                        /* likewise */
+  uint16_t stream_names[ASHLAR_STREAMS]; /* index of the snapshot by number */
+  uint16_t pool_names[ASHLAR_POOL_NUMBERS];
   struct ashlar_open_block *open; /* ascending by address */
   uint64_t open_count;
   uint64_t open_live;
@@ -99,10 +116,13 @@ struct ashlar_audit_run {
   uint64_t ties_open;    /* choices between segments of unknown age, and releases of such */
   uint64_t only_segment; /* decisions that segment order explains and address order does not */
   uint64_t only_address; /* the other way round; both are counted in segment order */
-  uint64_t steps_left;   /* of searches that only damage makes necessary, see ashlar_run_spend */
-  bool has_private;      /* private pools are listed */
-  bool was_collected;    /* a collection by age came right before */
-  uint8_t blind;         /* enum ashlar_open_reason: nothing can be judged any more */
+  uint64_t reserved;     /* bytes of all segments */
+  struct ashlar_audit_ages ages;
+  uint64_t steps_left; /* of searches that only damage makes necessary, see ashlar_run_spend */
+  uint64_t ladder;     /* the alloc or failure for which memory was released last, perhaps */
+  uint64_t next_life;  /* place in history->ranges of the range that begins next */
+  bool has_private;    /* private pools are listed */
+  uint8_t blind;       /* enum ashlar_open_reason: nothing can be judged any more */
   bool is_out_of_memory;
 };
 
@@ -119,11 +139,24 @@ bool ashlar_run_start(struct ashlar_audit_run *run, const struct ashlar_device_p
                       struct ashlar_audit_device *result);
 void ashlar_run_stop(struct ashlar_audit_run *run);
 
-/* Number in the manager of a stream of the snapshot; below 0 where it has no room for one more. */
+/* Numbers in the manager of a stream and of a pool of the snapshot; below 0 where it has no room for one more. */
 int32_t ashlar_run_stream(struct ashlar_audit_run *run, uint16_t index);
+int32_t ashlar_run_pool(struct ashlar_audit_run *run, uint16_t index);
 
-/* Handle of a stream by its number in the manager. */
+/* Handle of a stream, by its number. */
 uint64_t ashlar_run_handle(const struct ashlar_audit_run *run, int32_t stream);
+
+/* Who makes requests of a pool, by its number. */
+struct ashlar_caller ashlar_run_caller(int32_t pool);
+
+/* Why blocks in such a segment cannot be followed: the manager has no room for its stream or pool. */
+enum ashlar_open_reason ashlar_run_no_room(struct ashlar_audit_run *run, uint16_t pool,
+                                           uint16_t stream);
+
+/* The first memory that is released of a pool, by its number, and what comes behind that in `slot`: a segment that is one
+   free block, or the whole pages of a free block of a growable one. -1: none. */
+int32_t ashlar_run_first_release(const struct ashlar_audit_run *run, int32_t pool);
+int32_t ashlar_run_next_release(const struct ashlar_audit_run *run, int32_t slot);
 
 /* Slot of the block of a held segment that contains the address. Linear in the segment's blocks. */
 int32_t ashlar_run_block_at(struct ashlar_audit_run *run,
@@ -132,9 +165,10 @@ int32_t ashlar_run_block_at(struct ashlar_audit_run *run,
 /* Frees the allocated block in a slot and forgets its marks. */
 void ashlar_run_release(struct ashlar_audit_run *run, int32_t slot);
 
-/* Adds a segment that the manager holds as one free block. NULL: not apart, not aligned, or no room. */
-struct ashlar_segment_record *ashlar_run_add_segment(struct ashlar_audit_run *run, uint64_t address,
-                                                     uint64_t size, int32_t pool, uint16_t stream);
+/* Adds a segment that the manager holds as one free block: address, size, stream, pool and class of *wanted. NULL: not
+   apart, not aligned, or no room. */
+struct ashlar_segment_record *ashlar_run_add_segment(struct ashlar_audit_run *run,
+                                                     const struct ashlar_segment_record *wanted);
 
 /* Removes a segment; one that the manager holds must be one free block, else nothing happens and
    false is returned. */
@@ -210,14 +244,14 @@ void ashlar_run_alloc(struct ashlar_audit_run *run, uint64_t event);
 enum ashlar_open_reason ashlar_request_of(struct ashlar_audit_run *run, uint64_t event,
                                           struct ashlar_audit_request *request);
 
+/* Takes a decision of the manager back. */
+void ashlar_request_undo(struct ashlar_audit_run *run, const struct ashlar_step *step);
+
 /* Makes the request of the manager; what it would take, without making it (-1: asks the device). */
 struct ashlar_step ashlar_request_begin(struct ashlar_audit_run *run,
                                         const struct ashlar_audit_request *request);
 int32_t ashlar_request_choose(const struct ashlar_audit_run *run,
                               const struct ashlar_audit_request *request);
-
-/* Takes a decision of the manager back. */
-void ashlar_request_undo(struct ashlar_audit_run *run, const struct ashlar_step *step);
 
 /* Deals with an error of the manager: the request is impossible, or its tables are full. */
 void ashlar_request_refuse(struct ashlar_audit_run *run, const struct ashlar_audit_request *request,
@@ -227,17 +261,67 @@ void ashlar_request_refuse(struct ashlar_audit_run *run, const struct ashlar_aud
 void ashlar_request_find_lost(struct ashlar_audit_run *run,
                               const struct ashlar_audit_request *request);
 
+/* --- audit_collection.c: collection by age --- */
+
+/* Follows ages, if the recording says that something is collected. False: memory is short. */
+bool ashlar_ages_start(struct ashlar_audit_run *run);
+
+/* A search in a pool (an index of the snapshot) and class; a free block that has entered its list. */
+void ashlar_ages_search(struct ashlar_audit_run *run, uint16_t pool, int32_t class);
+void ashlar_ages_enter(struct ashlar_audit_run *run, int32_t slot);
+
+/* The rest of a block that was split, if it was. */
+void ashlar_ages_enter_rest(struct ashlar_audit_run *run, int32_t slot);
+
+/* Looks whether the releases in [begin, end) begin with a collection for the request, which cannot be served; gives the event behind it. Nothing is released by this. */
+uint64_t ashlar_collection_match(struct ashlar_audit_run *run, uint64_t begin, uint64_t end,
+                                 const struct ashlar_audit_request *request);
+
+/* Whether ages were not known there. */
+bool ashlar_collection_is_open(const struct ashlar_audit_run *run);
+
+/* The request at the event could not be served. If nothing was released for it, nothing had to be collected. */
+void ashlar_collection_miss(struct ashlar_audit_run *run, uint64_t request);
+
+/* --- audit_growable.c --- */
+
+/* Adds a range of which nothing is mapped. NULL: not apart, or no room. */
+struct ashlar_segment_record *ashlar_run_add_range(struct ashlar_audit_run *run,
+                                                   const struct ashlar_range_life *life);
+
+/* Maps a part of a range. False: it is in none, or mapped already. */
+bool ashlar_run_map(struct ashlar_audit_run *run, uint64_t address, uint64_t size);
+
+/* Unmaps a part of the free block in `slot`. A range of which nothing is mapped any more is gone. False: it is not free. */
+bool ashlar_run_unmap(struct ashlar_audit_run *run, struct ashlar_segment_record *record,
+                      int32_t slot, uint64_t address, uint64_t size);
+
+/* Where a request begins that its range may serve without a search, as it is after the ladder: the slot of an open block, -1:
+   nowhere. */
+int32_t ashlar_run_growing(const struct ashlar_audit_run *run,
+                           const struct ashlar_audit_request *request);
+
+/* Judges the segment_map events of one request, and its alloc if that comes right behind; index of the next event. */
+uint64_t ashlar_run_segment_map(struct ashlar_audit_run *run, uint64_t event);
+
 /* --- audit_segment.c --- */
+
+/* Why the manager may see a block that the recorded search did not, before the device was asked at the event. */
+enum ashlar_open_reason ashlar_request_excuse(const struct ashlar_audit_run *run, uint64_t event,
+                                              int32_t choice);
 
 /* Judges a segment_alloc together with the alloc behind it; index of the next event. */
 uint64_t ashlar_run_segment_alloc(struct ashlar_audit_run *run, uint64_t event);
 
 /* --- audit_release.c --- */
 
-/* Judges a run of segment_free events; index of the next event. */
+/* Judges a run of segment_free and segment_unmap events; index of the next event. */
 uint64_t ashlar_run_segment_free(struct ashlar_audit_run *run, uint64_t event);
 
 void ashlar_run_oom(struct ashlar_audit_run *run, uint64_t event);
+
+/* Whether the pool, an index of the snapshot, is one of captures. */
+bool ashlar_run_is_graph(const struct ashlar_audit_run *run, uint16_t pool);
 
 /* Whether the free block may have come back while the request at `event` was being served, so that its
    search did not see it: when the ladder waits for events. `is_retried`: the device had memory in the

@@ -60,7 +60,11 @@ static bool find_wrong_segment(struct ashlar_audit_run *run, uint64_t event,
                       "the new segment overlaps the one at 0x%" PRIx64, other->address);
     is_found = true;
   }
-  if (ashlar_run_stream(run, recorded->stream) != request->stream) {
+  if (recorded->pool != request->owner) {
+    ashlar_audit_find(run->result, ASHLAR_RULE_POOL, event, recorded->address,
+                      "the new segment is for another pool than the request behind it");
+    is_found = true;
+  } else if (ashlar_run_stream(run, recorded->stream) != request->stream) {
     ashlar_audit_find(run->result, ASHLAR_RULE_STREAM, event, recorded->address,
                       "the new segment is for another stream than the request behind it");
     is_found = true;
@@ -75,8 +79,7 @@ static bool find_wrong_segment(struct ashlar_audit_run *run, uint64_t event,
   return is_found;
 }
 
-/* Why the manager may see a block that the recorded search did not. */
-static enum ashlar_open_reason excuse_segment(const struct ashlar_audit_run *run, uint64_t event,
+enum ashlar_open_reason ashlar_request_excuse(const struct ashlar_audit_run *run, uint64_t event,
                                               int32_t choice)
 {
   if (run->part->snapshot->settings.release_lock_on_cudamalloc) {
@@ -95,8 +98,14 @@ static enum ashlar_open_reason excuse_segment(const struct ashlar_audit_run *run
 static void adopt_with_segment(struct ashlar_audit_run *run, const struct new_segment *segment,
                                const struct ashlar_audit_request *request)
 {
-  (void)ashlar_run_add_segment(run, segment->address, segment->size, request->pool,
-                               event_of(run, request->event)->stream);
+  const struct ashlar_segment_record wanted = {
+      .address = segment->address,
+      .size = segment->size,
+      .stream = event_of(run, request->event)->stream,
+      .pool = request->owner,
+      .class = (uint8_t)request->class,
+  };
+  (void)ashlar_run_add_segment(run, &wanted);
   if (is_capable(run) && !run->is_out_of_memory) {
     ashlar_run_adopt(run, request);
   }
@@ -109,7 +118,7 @@ static void judge_needless(struct ashlar_audit_run *run, const struct new_segmen
 {
   ashlar_request_undo(run, step);
   const bool is_wrong = find_wrong_segment(run, segment->event, request);
-  const enum ashlar_open_reason reason = excuse_segment(run, segment->event, step->slot);
+  const enum ashlar_open_reason reason = ashlar_request_excuse(run, segment->event, step->slot);
   if (reason != ASHLAR_OPEN_NONE && is_wrong) {
     ashlar_run_differ(run, request, step->address, true);
   } else if (reason != ASHLAR_OPEN_NONE) {
@@ -125,6 +134,15 @@ static void judge_needless(struct ashlar_audit_run *run, const struct new_segmen
   adopt_with_segment(run, segment, request);
 }
 
+static void count(struct ashlar_audit_run *run, enum ashlar_open_reason reason)
+{
+  if (reason == ASHLAR_OPEN_NONE) {
+    ashlar_run_agree(run);
+  } else {
+    ashlar_run_undetermined(run, reason);
+  }
+}
+
 /* The manager asks the device as well. */
 static void judge_needed(struct ashlar_audit_run *run, const struct new_segment *segment,
                          const struct ashlar_audit_request *request, const struct ashlar_step *step)
@@ -135,10 +153,8 @@ static void judge_needed(struct ashlar_audit_run *run, const struct new_segment 
     adopt_with_segment(run, segment, request);
     return;
   }
-  enum ashlar_open_reason reason = ashlar_open_after_miss(run, request);
-  if (run->was_collected) {
-    reason = ASHLAR_OPEN_COLLECTION;
-  }
+  const enum ashlar_open_reason reason = ashlar_open_after_miss(run, request);
+  ashlar_collection_miss(run, request->event);
   const struct ashlar_step done = ashlar_resume(run->manager, step->request, ASHLAR_OUTCOME_DONE,
                                                 event_of(run, segment->event)->address);
   if (done.kind != ASHLAR_STEP_DONE) {
@@ -150,16 +166,15 @@ static void judge_needed(struct ashlar_audit_run *run, const struct new_segment 
       .size = step->bytes,
       .slot = done.slot,
       .stream = event_of(run, segment->event)->stream,
-      .class = (uint8_t)request->pool,
+      .pool = request->owner,
+      .class = (uint8_t)request->class,
   };
+  run->reserved += record.size;
   if (ashlar_segments_add(&run->segments, &record) != ASHLAR_SEGMENTS_ADDED) {
     run->is_out_of_memory = true;
   }
-  if (reason == ASHLAR_OPEN_NONE) {
-    ashlar_run_agree(run);
-  } else {
-    ashlar_run_undetermined(run, reason);
-  }
+  ashlar_ages_enter_rest(run, done.slot);
+  count(run, reason);
 }
 
 /* Whether the snapshot lists a segment of a private pool at the address. Older recordings do not
@@ -198,6 +213,7 @@ static void enter_foreign(struct ashlar_audit_run *run, uint64_t event,
   };
   switch (ashlar_segments_add(&run->segments, &record)) {
   case ASHLAR_SEGMENTS_ADDED:
+    run->reserved += record.size;
     break;
   case ASHLAR_SEGMENTS_NO_MEMORY:
     run->is_out_of_memory = true;
@@ -215,11 +231,24 @@ static enum ashlar_open_reason foreign_reason(struct ashlar_audit_run *run, uint
   if (run->history->is_growable) {
     return ASHLAR_OPEN_GROWABLE;
   }
-  if (recorded->pool != 0 || ((recorded->flags & ASHLAR_EVENT_HAS_POOL) == 0 &&
-                              is_listed_private(run->part, recorded->address))) {
+  if ((recorded->flags & ASHLAR_EVENT_HAS_POOL) == 0 &&
+      is_listed_private(run->part, recorded->address)) {
     return ASHLAR_OPEN_POOL;
   }
-  return ashlar_run_stream(run, recorded->stream) < 0 ? ASHLAR_OPEN_STREAMS : ASHLAR_OPEN_NONE;
+  return ashlar_run_no_room(run, recorded->pool, recorded->stream);
+}
+
+static void add_as_recorded(struct ashlar_audit_run *run, uint64_t event, uint64_t address,
+                            uint64_t size)
+{
+  const struct ashlar_segment_record wanted = {
+      .address = address,
+      .size = size,
+      .stream = event_of(run, event)->stream,
+      .pool = event_of(run, event)->pool,
+      .class = (uint8_t)ashlar_history_segment_pool(size),
+  };
+  (void)ashlar_run_add_segment(run, &wanted);
 }
 
 uint64_t ashlar_run_segment_alloc(struct ashlar_audit_run *run, uint64_t event)
@@ -239,18 +268,16 @@ uint64_t ashlar_run_segment_alloc(struct ashlar_audit_run *run, uint64_t event)
     ashlar_audit_find(run->result, ASHLAR_RULE_LADDER, event, recorded->address,
                       "a segment of %" PRIu64 " bytes was allocated for no request",
                       recorded->size);
-    (void)ashlar_run_add_segment(run, recorded->address, recorded->size,
-                                 ashlar_history_segment_pool(recorded->size), recorded->stream);
+    add_as_recorded(run, event, recorded->address, recorded->size);
     return event + 1;
   }
   const struct new_segment segment = new_segment_of(run, event);
-  if (event_of(run, next)->pool != 0 ||
-      ashlar_request_of(run, next, &request) != ASHLAR_OPEN_NONE) {
-    (void)ashlar_run_add_segment(run, segment.address, segment.size,
-                                 ashlar_history_segment_pool(segment.size), recorded->stream);
+  if (ashlar_request_of(run, next, &request) != ASHLAR_OPEN_NONE) {
+    add_as_recorded(run, event, segment.address, segment.size);
     return event + 1; /* the allocation is counted on its own */
   }
   run->result->allocations++;
+  ashlar_ages_search(run, request.owner, request.class);
   const struct ashlar_step step = ashlar_request_begin(run, &request);
   switch (step.kind) {
   case ASHLAR_STEP_DONE:
@@ -266,6 +293,5 @@ uint64_t ashlar_run_segment_alloc(struct ashlar_audit_run *run, uint64_t event)
   if (next >= run->conflict_event) {
     ashlar_request_find_lost(run, &request);
   }
-  run->was_collected = false;
   return next + 1;
 }

@@ -17,11 +17,20 @@ struct checking {
   bool has_requests; /* of all active blocks */
 };
 
-/* Ordinary segments of the default pools follow every rule; pools of one's own may keep blocks whole,
-   and growable segments come in other sizes. */
-static bool is_plain(const struct ashlar_segment *segment)
+/* Page of a growable segment, which its class tells. */
+static uint64_t page_of(const struct checking *check)
 {
-  return segment->pool == 0 && !segment->is_expandable;
+  return check->segment->type == ASHLAR_SEGMENT_SMALL ? ASHLAR_SMALL_SEGMENT
+                                                      : check->config->large_segment_size;
+}
+
+static int32_t class_of(const struct checking *check)
+{
+  const struct ashlar_segment *segment = check->segment;
+  if (segment->is_expandable) {
+    return segment->type == ASHLAR_SEGMENT_SMALL ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
+  }
+  return ashlar_history_listed_pool(check->config, segment);
 }
 
 static void check_segment_size(const struct checking *check)
@@ -34,7 +43,12 @@ static void check_segment_size(const struct checking *check)
                       " bytes is not a multiple of 512",
                       size);
   }
-  if (!is_plain(segment)) {
+  if (segment->is_expandable) {
+    if (segment->type != ASHLAR_SEGMENT_UNTYPED && size % page_of(check) != 0) {
+      ashlar_audit_find(check->result, ASHLAR_RULE_SIZE, ASHLAR_NO_EVENT, segment->address,
+                        "%" PRIu64 " bytes of a growable segment are not whole pages of %" PRIu64,
+                        size, page_of(check));
+    }
     return;
   }
   if (!ashlar_history_is_segment_size(check->config, size)) {
@@ -48,12 +62,18 @@ static void check_segment_size(const struct checking *check)
   }
 }
 
-/* Whether the allocator leaves a block of this size unsplit for a rounded request. */
+/* Whether the allocator leaves a block of this size unsplit for a rounded request. Private pools may be told not to split;
+   growable segments always do. */
 static bool is_unsplit(const struct checking *check, uint64_t size, uint64_t rounded)
 {
-  const int32_t pool = ashlar_history_listed_pool(check->config, check->segment);
   const uint64_t limit = check->config->max_split_size;
-  if (ashlar_should_split(pool, size, rounded, limit) != 0) {
+  if (check->segment->pool != 0 && size == check->segment->total_size) {
+    return true;
+  }
+  if (check->segment->is_expandable) {
+    return size == rounded || check->segment->pool != 0;
+  }
+  if (ashlar_should_split(class_of(check), size, rounded, limit) != 0) {
     return false;
   }
   return rounded < limit || size - rounded < check->config->oversize_slack;
@@ -69,15 +89,15 @@ static void check_request(const struct checking *check, const struct ashlar_bloc
                       block->requested_size);
     return;
   }
-  if (!is_plain(check->segment)) {
-    return;
-  }
   if (!is_unsplit(check, block->size, rounded)) {
     ashlar_audit_find(check->result, ASHLAR_RULE_SIZE, ASHLAR_NO_EVENT, block->address,
                       "a block of %" PRIu64 " bytes was not split for a request of %" PRIu64,
                       block->size, block->requested_size);
   }
-  if (ashlar_pool_class(rounded) != ashlar_history_listed_pool(check->config, check->segment)) {
+  if (check->segment->is_expandable && check->segment->type == ASHLAR_SEGMENT_UNTYPED) {
+    return;
+  }
+  if (ashlar_pool_class(rounded) != class_of(check)) {
     ashlar_audit_find(check->result, ASHLAR_RULE_POOL, ASHLAR_NO_EVENT, block->address,
                       "a request of %" PRIu64
                       " bytes is served by the pool of a segment of %" PRIu64 " bytes",

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_UNKNOWN = -1, STREAM_REFUSED = -2, SUSPICIONS = 3 };
+enum { UNKNOWN = -1, REFUSED = -2, SUSPICIONS = 3, FOREIGN = 1 /* an allocator */ };
+
+#define DEVICE_TOTAL                                                                               \
+  (UINT64_C(1) << 50) /* of which nothing depends: ranges are as the recording has them */
 
 #define STEPS UINT64_C(1000000000)
 #define STEPS_AN_EVENT 64
@@ -21,22 +24,68 @@ void ashlar_run_spend(struct ashlar_audit_run *run, uint64_t steps)
   }
 }
 
+/* --- streams and pools --- */
+
 int32_t ashlar_run_stream(struct ashlar_audit_run *run, uint16_t index)
 {
-  if (run->streams[index] == STREAM_UNKNOWN) {
+  if (run->streams[index] == UNKNOWN) {
     const uint64_t handle = run->part->snapshot->streams[index].handle;
     const struct ashlar_registration added = ashlar_stream_register(run->manager, handle);
     /* Two entries may be one handle, written once as a negative number. */
     run->streams[index] = added.status == ASHLAR_OK || added.status == ASHLAR_ERROR_DUPLICATE
                               ? added.stream
-                              : STREAM_REFUSED;
+                              : REFUSED;
+    if (added.status == ASHLAR_OK) {
+      run->stream_names[added.stream] = index;
+    }
   }
   return run->streams[index];
+}
+
+struct ashlar_caller ashlar_run_caller(int32_t pool)
+{
+  /* Each private pool has a thread of its own; one of the default pool is in no scope. */
+  return (struct ashlar_caller){.stream = -1,
+                                .thread = pool == 0 ? UINT64_MAX : (uint64_t)(uint32_t)pool};
+}
+
+/* A pool that serves its own thread, and does what the recording shows of it. */
+static int32_t new_pool(struct ashlar_audit_run *run, uint16_t index)
+{
+  const bool is_foreign = run->history->grows && run->history->has_segments[index];
+  const struct ashlar_pool_creation created =
+      ashlar_pool_create(run->manager, is_foreign ? FOREIGN : 0);
+  if (created.status != ASHLAR_OK) {
+    return REFUSED;
+  }
+  (void)ashlar_scope_open(run->manager, created.pool, ashlar_run_caller(created.pool).thread, -1);
+  if (!ashlar_history_splits(run->history, index)) {
+    (void)ashlar_pool_set_no_split(run->manager, created.pool);
+  }
+  run->pool_names[created.pool] = index;
+  return created.pool;
+}
+
+int32_t ashlar_run_pool(struct ashlar_audit_run *run, uint16_t index)
+{
+  if (run->pools[index] == UNKNOWN) {
+    run->pools[index] = new_pool(run, index);
+  }
+  return run->pools[index];
 }
 
 uint64_t ashlar_run_handle(const struct ashlar_audit_run *run, int32_t stream)
 {
   return run->manager->stream_key[stream];
+}
+
+enum ashlar_open_reason ashlar_run_no_room(struct ashlar_audit_run *run, uint16_t pool,
+                                           uint16_t stream)
+{
+  if (ashlar_run_stream(run, stream) < 0) {
+    return ASHLAR_OPEN_STREAMS;
+  }
+  return ashlar_run_pool(run, pool) < 0 ? ASHLAR_OPEN_POOL : ASHLAR_OPEN_NONE;
 }
 
 int32_t ashlar_run_block_at(struct ashlar_audit_run *run,
@@ -57,39 +106,36 @@ int32_t ashlar_run_block_at(struct ashlar_audit_run *run,
 void ashlar_run_release(struct ashlar_audit_run *run, int32_t slot)
 {
   struct ashlar_manager *manager = run->manager;
-  int32_t before = -1;
-  if (run->open_live > 0) {
-    if ((run->marks[slot] & ASHLAR_MARK_OPEN) != 0) {
-      ashlar_open_forget(run, slot);
-    }
-    before = manager->prev[slot];
-    if (before >= 0 && manager->state[before] == ASHLAR_FREE) {
-      before = manager->prev[before];
-    }
+  int32_t before = manager->prev[slot];
+  int32_t joined = slot;
+  if ((run->marks[slot] & ASHLAR_MARK_OPEN) != 0) {
+    ashlar_open_forget(run, slot);
+  }
+  if (before >= 0 && manager->state[before] == ASHLAR_FREE) {
+    joined = before;
+    before = manager->prev[before];
   }
   run->marks[slot] = 0;
   (void)ashlar_free(manager, slot, manager->generation[slot], ashlar_recorded_caller());
+  ashlar_ages_enter(run, joined);
   if (before >= 0 && (run->marks[before] & ASHLAR_MARK_OPEN) != 0) {
     ashlar_open_consider(run, before);
   }
 }
 
-struct ashlar_segment_record *ashlar_run_add_segment(struct ashlar_audit_run *run, uint64_t address,
-                                                     uint64_t size, int32_t pool, uint16_t stream)
+struct ashlar_segment_record *ashlar_run_add_segment(struct ashlar_audit_run *run,
+                                                     const struct ashlar_segment_record *wanted)
 {
-  struct ashlar_segment_record record = {
-      .address = address,
-      .size = size,
-      .stream = stream,
-      .class = (uint8_t)pool,
-  };
-  const int32_t number = ashlar_run_stream(run, stream);
-  if (number < 0 || size == 0 || size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 ||
-      ashlar_segments_overlapping(&run->segments, address, size) != NULL) {
+  struct ashlar_segment_record record = *wanted;
+  const uint64_t address = wanted->address;
+  if (ashlar_run_no_room(run, wanted->pool, wanted->stream) != ASHLAR_OPEN_NONE ||
+      record.size == 0 || record.size % ASHLAR_GRANULE != 0 || address % ASHLAR_GRANULE != 0 ||
+      ashlar_segments_overlapping(&run->segments, address, record.size) != NULL) {
     return NULL;
   }
   const struct ashlar_placement placed =
-      ashlar_segment_add(run->manager, address, size, 0, pool, number);
+      ashlar_segment_add(run->manager, address, record.size, ashlar_run_pool(run, record.pool),
+                         (int32_t)record.class, ashlar_run_stream(run, record.stream));
   if (placed.status != ASHLAR_OK) {
     run->blind = ASHLAR_OPEN_CAPACITY;
     return NULL;
@@ -99,6 +145,7 @@ struct ashlar_segment_record *ashlar_run_add_segment(struct ashlar_audit_run *ru
     run->is_out_of_memory = true;
     return NULL;
   }
+  run->reserved += record.size;
   return ashlar_segments_find(&run->segments, address);
 }
 
@@ -108,6 +155,7 @@ bool ashlar_run_remove_segment(struct ashlar_audit_run *run, struct ashlar_segme
       ashlar_segment_remove(run->manager, segment->slot) != ASHLAR_OK) {
     return false;
   }
+  run->reserved -= segment->size;
   ashlar_segments_remove(&run->segments, segment);
   return true;
 }
@@ -223,6 +271,19 @@ bool ashlar_run_retract(struct ashlar_audit_run *run, const struct ashlar_segmen
   return true;
 }
 
+/* The free block that has the recorded one, -1: what is there is not mapped. */
+static int32_t free_with_room(struct ashlar_audit_run *run,
+                              const struct ashlar_segment_record *segment,
+                              const struct ashlar_audit_request *request)
+{
+  const struct ashlar_manager *manager = run->manager;
+  const int32_t slot = ashlar_run_block_at(run, segment, request->address);
+  return manager->state[slot] == ASHLAR_FREE &&
+                 request->size <= manager->size[slot] - (request->address - manager->addr[slot])
+             ? slot
+             : -1;
+}
+
 /* Where the recorded block fits once what is in its way is freed: the free block; -1: nowhere. */
 static int32_t make_room(struct ashlar_audit_run *run, const struct ashlar_audit_request *request)
 {
@@ -236,7 +297,7 @@ static int32_t make_room(struct ashlar_audit_run *run, const struct ashlar_audit
   for (;;) {
     const int32_t slot = live_in_range(run, segment, request->address, request->size);
     if (slot < 0) {
-      return ashlar_run_block_at(run, segment, request->address);
+      return free_with_room(run, segment, request);
     }
     ashlar_run_release(run, slot);
   }
@@ -251,14 +312,20 @@ void ashlar_run_adopt(struct ashlar_audit_run *run, const struct ashlar_audit_re
     return;
   }
   const uint64_t room = manager->size[slot] - (request->address - manager->addr[slot]);
-  const int32_t pool = ashlar_home_class(manager->home[slot]);
-  const bool is_split =
-      ashlar_should_split(pool, room, request->size, run->config.max_split_size) != 0;
+  const int32_t home = manager->home[slot];
+  const int32_t pool = ashlar_home_pool(home);
+  const bool grows = manager->growable_on != 0 && manager->pool_allocator[pool] == 0;
+  const bool is_split = manager->pool_no_split[pool] == 0 &&
+                        (grows ? room > request->size
+                               : ashlar_should_split(ashlar_home_class(home), room, request->size,
+                                                     run->config.max_split_size) != 0);
   const struct ashlar_placement placed = ashlar_allocate_at(
       manager, slot, request->address, is_split ? request->size : room, request->bytes);
   if (placed.status != ASHLAR_OK) {
     run->blind = ASHLAR_OPEN_CAPACITY;
+    return;
   }
+  ashlar_ages_enter_rest(run, placed.slot);
 }
 
 const struct ashlar_conflict *ashlar_run_conflict(struct ashlar_audit_run *run, uint64_t event)
@@ -310,19 +377,46 @@ void ashlar_run_differ(struct ashlar_audit_run *run, const struct ashlar_audit_r
 
 /* --- the state before the first event --- */
 
+/* A range from before the recording, with what was mapped of it. */
+static void place_range(struct ashlar_audit_run *run, struct ashlar_segment_record *record)
+{
+  const struct ashlar_segment_set *mapped = &run->history->ranges.mapped;
+  const struct ashlar_placement placed = ashlar_range_add(
+      run->manager, record->address, record->size, ashlar_run_pool(run, record->pool),
+      (int32_t)record->class, ashlar_run_stream(run, record->stream));
+  record->slot = placed.slot;
+  record->mapped = 0;
+  if (placed.status != ASHLAR_OK) {
+    run->blind = ASHLAR_OPEN_CAPACITY;
+    return;
+  }
+  for (uint32_t i = 0; i < mapped->count; i++) {
+    const struct ashlar_segment_record *part = ashlar_segments_nth(mapped, i);
+    if (part->address - record->address < record->size &&
+        !ashlar_run_map(run, part->address, part->size)) {
+      run->blind = ASHLAR_OPEN_CAPACITY;
+    }
+  }
+}
+
 static void place_segments(struct ashlar_audit_run *run)
 {
   for (uint32_t i = 0; i < run->segments.count && run->blind == ASHLAR_OPEN_NONE; i++) {
     struct ashlar_segment_record *record = ashlar_segments_nth(&run->segments, i);
-    const int32_t stream = ashlar_run_stream(run, record->stream);
-    if (record->reason == ASHLAR_OPEN_NONE && stream < 0) {
-      record->reason = ASHLAR_OPEN_STREAMS;
+    if (record->reason == ASHLAR_OPEN_NONE) {
+      record->reason = (uint8_t)ashlar_run_no_room(run, record->pool, record->stream);
     }
+    if (record->is_growable && record->reason == ASHLAR_OPEN_NONE) {
+      place_range(run, record);
+      continue;
+    }
+    run->reserved += record->size;
     if (record->reason != ASHLAR_OPEN_NONE) {
       continue;
     }
     const struct ashlar_placement placed = ashlar_segment_add(
-        run->manager, record->address, record->size, 0, (int32_t)record->class, stream);
+        run->manager, record->address, record->size, ashlar_run_pool(run, record->pool),
+        (int32_t)record->class, ashlar_run_stream(run, record->stream));
     record->slot = placed.slot;
     record->generation = placed.slot < 0 ? 0 : run->manager->generation[placed.slot];
     if (placed.status != ASHLAR_OK) {
@@ -352,7 +446,9 @@ static int32_t place_block(struct ashlar_audit_run *run, const struct ashlar_old
 {
   struct ashlar_manager *manager = run->manager;
   int32_t rest = segment->slot;
-  if (before >= 0 && manager->addr[before] >= segment->address) {
+  if (segment->is_growable) {
+    rest = ashlar_run_block_at(run, segment, block->address);
+  } else if (before >= 0 && manager->addr[before] >= segment->address) {
     rest = manager->next[before];
   }
   const uint64_t requested = block->requested < block->high ? block->requested : block->high;
@@ -400,18 +496,24 @@ static void place_blocks(struct ashlar_audit_run *run)
 static bool allocate_parts(struct ashlar_audit_run *run)
 {
   const uint32_t stream_count = run->part->snapshot->stream_count;
+  const uint32_t pool_count = run->part->snapshot->pool_count;
   const uint64_t unknown = run->history->unknown_sizes;
   run->manager = calloc(1, sizeof *run->manager);
   run->marks = calloc(ASHLAR_SLOTS, sizeof *run->marks);
   run->streams = malloc(((size_t)stream_count + 1) * sizeof *run->streams);
+  run->pools = malloc(((size_t)pool_count + 1) * sizeof *run->pools);
   run->open = malloc(((size_t)unknown + 1) * sizeof *run->open);
   run->near = malloc(((size_t)unknown + 1) * sizeof *run->near);
-  if (run->manager == NULL || run->marks == NULL || run->streams == NULL || run->open == NULL ||
-      run->near == NULL || !ashlar_segments_copy(&run->segments, &run->history->segments)) {
+  if (run->manager == NULL || run->marks == NULL || run->streams == NULL || run->pools == NULL ||
+      run->open == NULL || run->near == NULL ||
+      !ashlar_segments_copy(&run->segments, &run->history->segments)) {
     return false;
   }
   for (uint32_t i = 0; i < stream_count; i++) {
-    run->streams[i] = STREAM_UNKNOWN;
+    run->streams[i] = UNKNOWN;
+  }
+  for (uint32_t i = 0; i < pool_count; i++) {
+    run->pools[i] = i == 0 ? 0 : UNKNOWN;
   }
   return true;
 }
@@ -426,6 +528,7 @@ bool ashlar_run_start(struct ashlar_audit_run *run, const struct ashlar_device_p
       .config = *config,
       .result = result,
       .steps_left = STEPS + STEPS_AN_EVENT * part->event_count,
+      .ladder = ASHLAR_NO_EVENT,
   };
   if (!allocate_parts(run)) {
     ashlar_run_stop(run);
@@ -443,7 +546,10 @@ bool ashlar_run_start(struct ashlar_audit_run *run, const struct ashlar_device_p
       run->has_private = true;
     }
   }
-  if (ashlar_manager_init(run->manager, *config) != ASHLAR_OK) {
+  struct ashlar_config growing = *config;
+  growing.growable = history->grows && !history->is_growable ? 1 : 0;
+  growing.device_total = DEVICE_TOTAL;
+  if (ashlar_manager_init(run->manager, growing) != ASHLAR_OK) {
     run->blind = ASHLAR_OPEN_SETTINGS;
     return true;
   }
@@ -452,7 +558,7 @@ bool ashlar_run_start(struct ashlar_audit_run *run, const struct ashlar_device_p
     run->old_ages = run->manager->segments_created;
   }
   place_blocks(run);
-  return !run->is_out_of_memory;
+  return !run->is_out_of_memory && ashlar_ages_start(run);
 }
 
 void ashlar_run_stop(struct ashlar_audit_run *run)
@@ -460,8 +566,10 @@ void ashlar_run_stop(struct ashlar_audit_run *run)
   free(run->manager);
   free(run->marks);
   free(run->streams);
+  free(run->pools);
   free(run->open);
   free(run->near);
+  free(run->ages.entered);
   ashlar_segments_free(&run->segments);
   ashlar_live_free(&run->strays);
   ashlar_live_free(&run->older);

@@ -4,9 +4,14 @@
 #include "tools/history.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { CONFLICTS_KEPT = 65536 /* a damaged file has one, a hostile one millions */ };
+#include "tools/history_growable.h"
+#include "tools/history_narrow.h"
+
+enum {
+  CONFLICTS_KEPT = 65536, /* a damaged file has one, a hostile one millions */
+  SPLITS_TOLD = 2         /* by so many events */
+};
 
 /* A reconstruction under way. */
 struct rebuilding {
@@ -15,6 +20,7 @@ struct rebuilding {
   struct ashlar_history *history;
   struct ashlar_live_table live; /* at the moment reached; `event`: the one that frees the block */
   uint64_t conflict_capacity;
+  struct ashlar_unmapped unmapped; /* those of the events that are not undone yet */
 };
 
 uint64_t ashlar_history_rounded(const struct ashlar_config *config, uint64_t bytes)
@@ -52,9 +58,17 @@ uint64_t ashlar_history_next(const struct ashlar_device_part *part, uint64_t fro
   return from;
 }
 
+bool ashlar_history_splits(const struct ashlar_history *history, uint16_t pool)
+{
+  return pool == 0 || history->has_split[pool] == SPLITS_TOLD;
+}
+
 void ashlar_history_free(struct ashlar_history *history)
 {
   free(history->blocks);
+  free(history->has_split);
+  free(history->has_segments);
+  ashlar_ranges_free(&history->ranges);
   free(history->conflicts);
   ashlar_segments_free(&history->segments);
   *history = (struct ashlar_history){0};
@@ -62,12 +76,17 @@ void ashlar_history_free(struct ashlar_history *history)
 
 /* --- the final state, as listed --- */
 
-static uint8_t reason_of_segment(const struct ashlar_segment *segment, uint64_t size)
+/* Events on memory all name their pool, or none does. */
+static bool tells_pools(const struct ashlar_device_part *part)
 {
-  if (segment->is_expandable) {
-    return ASHLAR_OPEN_GROWABLE;
-  }
-  if (segment->pool != 0) {
+  const uint64_t first = ashlar_history_next(part, 0);
+  return first < part->event_count && (part->events[first].flags & ASHLAR_EVENT_HAS_POOL) != 0;
+}
+
+static uint8_t reason_of_segment(const struct rebuilding *work,
+                                 const struct ashlar_segment *segment, uint64_t size)
+{
+  if (segment->pool != 0 && !work->history->tells_pools) {
     return ASHLAR_OPEN_POOL;
   }
   if (segment->address % ASHLAR_GRANULE != 0 || size % ASHLAR_GRANULE != 0) {
@@ -107,6 +126,55 @@ static uint64_t followed_size(const struct rebuilding *work, const struct ashlar
              : segment->total_size;
 }
 
+static int32_t class_of_segment(const struct rebuilding *work, const struct ashlar_segment *segment)
+{
+  if (segment->is_expandable && segment->type != ASHLAR_SEGMENT_UNTYPED) {
+    return segment->type == ASHLAR_SEGMENT_SMALL ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
+  }
+  return ashlar_history_listed_pool(work->config, segment);
+}
+
+static uint64_t page_of(const struct ashlar_config *config, uint8_t class)
+{
+  return class == ASHLAR_CLASS_SMALL ? ASHLAR_SMALL_SEGMENT : config->large_segment_size;
+}
+
+/* An alloc alone may be at fault: it takes two of them. */
+static void tell_split(struct rebuilding *work, uint16_t pool, bool is_alloc)
+{
+  const uint8_t told = work->history->has_split[pool];
+  work->history->has_split[pool] = is_alloc && told == 0 ? 1 : SPLITS_TOLD;
+}
+
+/* A block that is not the first of its segment tells that the one before it was split. */
+static void note_split(struct rebuilding *work, uint64_t address, bool is_alloc)
+{
+  const struct ashlar_segment_record *segment =
+      ashlar_segments_at(&work->history->segments, address);
+  const struct ashlar_segment_record *part =
+      segment == NULL ? ashlar_segments_at(&work->history->ranges.mapped, address) : NULL;
+  if (segment != NULL && segment->address != address) {
+    tell_split(work, segment->pool, is_alloc);
+  }
+  if (part != NULL && (address - part->address) % page_of(work->config, part->class) != 0) {
+    tell_split(work, part->pool, is_alloc);
+  }
+}
+
+/* A part of a growable segment that is mapped in the end. */
+static bool list_mapped(struct rebuilding *work, const struct ashlar_segment_record *part)
+{
+  switch (ashlar_ranges_add(&work->history->ranges, part)) {
+  case ASHLAR_RANGES_DONE:
+    return true;
+  case ASHLAR_RANGES_CONFLICT: /* a finding of the state rules */
+    work->history->is_growable = true;
+    return true;
+  default:
+    return false;
+  }
+}
+
 static bool list_final_state(struct rebuilding *work)
 {
   for (uint64_t i = 0; i < work->part->segment_count; i++) {
@@ -118,12 +186,22 @@ static bool list_final_state(struct rebuilding *work)
         .slot = -1,
         .stream = segment->stream,
         .pool = segment->pool,
-        .class = (uint8_t)ashlar_history_listed_pool(work->config, segment),
-        .reason = reason_of_segment(segment, size),
+        .class = (uint8_t)class_of_segment(work, segment),
+        .reason = reason_of_segment(work, segment, size),
         .is_old = true,
     };
     if (segment->is_expandable) {
-      work->history->is_growable = true;
+      if (!list_mapped(work, &record) || !list_blocks(work, segment)) {
+        return false;
+      }
+      for (uint64_t k = 0; k < segment->block_count; k++) {
+        note_split(work, work->part->snapshot->blocks[segment->first_block + k].address, false);
+      }
+      continue;
+    }
+    work->history->has_segments[segment->pool] = true;
+    if (segment->block_count > 1) {
+      work->history->has_split[segment->pool] = SPLITS_TOLD;
     }
     /* Segments that overlap are a finding of the state rules; the first one is followed. */
     if (ashlar_segments_add(&work->history->segments, &record) == ASHLAR_SEGMENTS_NO_MEMORY ||
@@ -259,9 +337,7 @@ static bool undo_segment_free(struct rebuilding *work, uint64_t event)
       .class = (uint8_t)ashlar_history_segment_pool(recorded->size),
       .is_old = true,
   };
-  if (record.pool != 0) {
-    record.reason = ASHLAR_OPEN_POOL;
-  } else if (record.address % ASHLAR_GRANULE != 0 || record.size % ASHLAR_GRANULE != 0) {
+  if (record.address % ASHLAR_GRANULE != 0 || record.size % ASHLAR_GRANULE != 0) {
     record.reason = ASHLAR_OPEN_SEGMENT;
   }
   record.is_inferred = true;
@@ -275,24 +351,69 @@ static bool undo_segment_free(struct rebuilding *work, uint64_t event)
   }
 }
 
+static bool undo_map(struct rebuilding *work, uint64_t event)
+{
+  const struct ashlar_event *recorded = &work->part->events[event];
+  switch (
+      ashlar_ranges_undo_map(&work->history->ranges, event, recorded->address, recorded->size)) {
+  case ASHLAR_RANGES_DONE:
+    return true;
+  case ASHLAR_RANGES_CONFLICT:
+    return note_conflict(work, event, ASHLAR_CONFLICT_MAP, 0);
+  default:
+    return false;
+  }
+}
+
+static bool undo_unmap(struct rebuilding *work, uint64_t event)
+{
+  const struct ashlar_event *recorded = &work->part->events[event];
+  struct ashlar_segment_record part = {
+      .address = recorded->address,
+      .size = recorded->size,
+      .slot = -1,
+      .stream = recorded->stream,
+      .pool = recorded->pool,
+  };
+  work->unmapped.count--;
+  part.class = work->unmapped.classes[work->unmapped.count];
+  if (part.class >= ASHLAR_CLASSES) {
+    const int32_t class = ashlar_ranges_class(&work->history->ranges, &part);
+    const bool is_large = part.size % page_of(work->config, ASHLAR_CLASS_LARGE) == 0;
+    part.class = (uint8_t)(class >= 0 ? class : is_large ? ASHLAR_CLASS_LARGE : ASHLAR_CLASS_SMALL);
+  }
+  switch (ashlar_ranges_add(&work->history->ranges, &part)) {
+  case ASHLAR_RANGES_DONE:
+    return true;
+  case ASHLAR_RANGES_CONFLICT:
+    return note_conflict(work, event, ASHLAR_CONFLICT_UNMAP, 0);
+  default:
+    return false;
+  }
+}
+
 static bool undo_event(struct rebuilding *work, uint64_t event)
 {
   switch (work->part->events[event].action) {
   case ASHLAR_ACTION_ALLOC:
+    note_split(work, work->part->events[event].address, true);
     return undo_alloc(work, event);
   case ASHLAR_ACTION_FREE_COMPLETED:
+    note_split(work, work->part->events[event].address, false);
     return undo_free(work, event);
   case ASHLAR_ACTION_FREE_REQUESTED:
     work->history->has_requests = true;
     return true;
   case ASHLAR_ACTION_SEGMENT_ALLOC:
+    work->history->has_segments[work->part->events[event].pool] = true;
     return undo_segment_alloc(work, event);
   case ASHLAR_ACTION_SEGMENT_FREE:
+    work->history->has_segments[work->part->events[event].pool] = true;
     return undo_segment_free(work, event);
   case ASHLAR_ACTION_SEGMENT_MAP:
+    return undo_map(work, event);
   case ASHLAR_ACTION_SEGMENT_UNMAP:
-    work->history->is_growable = true;
-    return true;
+    return undo_unmap(work, event);
   default:
     return true;
   }
@@ -353,6 +474,10 @@ static bool fits_segment(const struct rebuilding *work, const struct ashlar_segm
     if (ashlar_pool_class(block->low) != segment->class) {
       return false;
     }
+    if (!segment->is_growable && !ashlar_history_splits(work->history, segment->pool) &&
+        block->address == segment->address && block->low <= segment->size) {
+      block->low = segment->size;
+    }
   } else if (segment->is_inferred) {
     return false; /* it is listed, and not in this segment, which is gone by then */
   }
@@ -360,6 +485,16 @@ static bool fits_segment(const struct rebuilding *work, const struct ashlar_segm
   return block->low > 0 && block->low % ASHLAR_GRANULE == 0 &&
          block->address % ASHLAR_GRANULE == 0 &&
          block->low <= segment->size - (block->address - segment->address);
+}
+
+/* Whether a block of a growable segment has memory. */
+static bool is_mapped(const struct ashlar_history *history,
+                      const struct ashlar_segment_record *segment,
+                      const struct ashlar_old_block *block)
+{
+  const struct ashlar_segment_record *part =
+      segment->is_growable ? ashlar_segments_at(&history->ranges.mapped, block->address) : segment;
+  return part != NULL && block->low <= part->size - (block->address - part->address);
 }
 
 /* Keeps the blocks that can have been live together. A block that is known only from its later free
@@ -378,7 +513,8 @@ static void settle_blocks(struct rebuilding *work)
       blocks[kept++] = block;
       continue;
     }
-    if (segment == NULL || !fits_segment(work, segment, &block)) {
+    if (segment == NULL || !fits_segment(work, segment, &block) ||
+        !is_mapped(history, segment, &block)) {
       continue;
     }
     block.is_held = true;
@@ -414,8 +550,8 @@ static void open_intervals(struct rebuilding *work)
     if (i + 1 < history->block_count && block[1].address - block->address < room) {
       room = block[1].address - block->address;
     }
-    uint64_t slack = 0;
-    if (segment->class == ASHLAR_CLASS_LARGE) {
+    uint64_t slack = 0; /* growable segments split off every rest */
+    if (!segment->is_growable && segment->class == ASHLAR_CLASS_LARGE) {
       slack = block->low < work->config->max_split_size
                   ? ASHLAR_SMALL_LIMIT
                   : work->config->oversize_slack - ASHLAR_GRANULE;
@@ -428,102 +564,16 @@ static void open_intervals(struct rebuilding *work)
   }
 }
 
-/* --- narrowing --- */
-
-/* The blocks of unknown size, ascending by address. */
-struct unknown {
-  struct ashlar_old_block **blocks;
-  uint64_t count;
-  uint64_t watched; /* those that are neither settled nor freed yet */
-};
-
-static bool is_watched(const struct ashlar_old_block *block, uint64_t event)
-{
-  return block->low < block->high && event <= block->freed_at;
-}
-
-/* The last block of unknown size that starts at or before the address, or NULL. */
-static struct ashlar_old_block *unknown_before(const struct unknown *unknown, uint64_t address)
-{
-  uint64_t low = 0;
-  uint64_t high = unknown->count;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (unknown->blocks[middle]->address <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low == 0 ? NULL : unknown->blocks[low - 1];
-}
-
-/* An allocation in the window where the block may end: nothing that is large enough for its pool fits
-   in between, and an allocation takes the front of a free block, so the block ends there. */
-static void narrow_by_alloc(const struct rebuilding *work, struct unknown *unknown, uint64_t event)
-{
-  const uint64_t address = work->part->events[event].address;
-  struct ashlar_old_block *block = unknown_before(unknown, address);
-  if (block == NULL || !is_watched(block, event) || address % ASHLAR_GRANULE != 0) {
-    return;
-  }
-  const uint64_t size = address - block->address;
-  if (size < block->low || size > block->high) {
-    return;
-  }
-  block->high = size;
-  if (size - block->low <= ASHLAR_SMALL_LIMIT) {
-    block->low = size;
-  }
-  if (block->low == block->high) {
-    unknown->watched--;
-  }
-}
-
-static void narrow_by_free(const struct rebuilding *work, struct unknown *unknown, uint64_t event)
-{
-  const struct ashlar_old_block *block = unknown_before(unknown, work->part->events[event].address);
-  if (block != NULL && block->freed_at == event && block->low < block->high) {
-    unknown->watched--;
-  }
-}
-
-static bool narrow(struct rebuilding *work)
-{
-  struct ashlar_history *history = work->history;
-  struct unknown unknown = {0};
-  if (history->unknown_sizes == 0) {
-    return true;
-  }
-  unknown.blocks = malloc((size_t)history->unknown_sizes * sizeof(struct ashlar_old_block *));
-  if (unknown.blocks == NULL) {
-    return false;
-  }
-  for (uint64_t i = 0; i < history->block_count; i++) {
-    if (history->blocks[i].low < history->blocks[i].high) {
-      unknown.blocks[unknown.count++] = &history->blocks[i];
-    }
-  }
-  unknown.watched = unknown.count;
-  for (uint64_t i = 0; i < work->part->event_count && unknown.watched > 0; i++) {
-    if (work->part->events[i].action == ASHLAR_ACTION_ALLOC) {
-      narrow_by_alloc(work, &unknown, i);
-    } else if (work->part->events[i].action == ASHLAR_ACTION_FREE_COMPLETED) {
-      narrow_by_free(work, &unknown, i);
-    }
-  }
-  history->unknown_sizes = 0;
-  for (uint64_t i = 0; i < unknown.count; i++) {
-    history->unknown_sizes += unknown.blocks[i]->low < unknown.blocks[i]->high ? 1 : 0;
-  }
-  free(unknown.blocks);
-  return true;
-}
-
 static bool rebuild(struct rebuilding *work)
 {
   struct ashlar_history *history = work->history;
-  if (!list_final_state(work)) {
+  history->has_split =
+      calloc((size_t)work->part->snapshot->pool_count + 1, sizeof *history->has_split);
+  history->has_segments =
+      calloc((size_t)work->part->snapshot->pool_count + 1, sizeof *history->has_segments);
+  history->tells_pools = tells_pools(work->part);
+  if (history->has_split == NULL || history->has_segments == NULL ||
+      !ashlar_unmapped_find(work->part, work->config, &work->unmapped) || !list_final_state(work)) {
     return false;
   }
   for (uint64_t i = work->part->event_count; i-- > 0;) {
@@ -532,17 +582,12 @@ static bool rebuild(struct rebuilding *work)
     }
   }
   reverse_conflicts(history);
-  const struct ashlar_settings *settings = &work->part->snapshot->settings;
-  history->is_growable = history->is_growable || settings->expandable_segments;
-  for (uint32_t i = 0; history->is_growable && i < history->segments.count; i++) {
-    ashlar_segments_nth(&history->segments, i)->reason = ASHLAR_OPEN_GROWABLE;
-  }
-  if (!collect_blocks(work)) {
+  if (!ashlar_history_settle_ranges(work->part, history) || !collect_blocks(work)) {
     return false;
   }
   settle_blocks(work);
   open_intervals(work);
-  return narrow(work);
+  return ashlar_history_narrow(work->part, history);
 }
 
 bool ashlar_history_rebuild(const struct ashlar_device_part *part,
@@ -552,6 +597,7 @@ bool ashlar_history_rebuild(const struct ashlar_device_part *part,
   *history = (struct ashlar_history){0};
   const bool is_done = rebuild(&work);
   ashlar_live_free(&work.live);
+  free(work.unmapped.classes);
   if (!is_done) {
     ashlar_history_free(history);
   }

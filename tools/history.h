@@ -16,6 +16,7 @@
 #include "core/block_manager.h"
 #include "core/size_policy.h"
 #include "tools/history_live.h"
+#include "tools/history_ranges.h"
 #include "tools/history_segments.h"
 #include "tools/snapshot.h"
 
@@ -47,6 +48,8 @@ enum ashlar_conflict_kind {
   ASHLAR_CONFLICT_SEGMENT_SIZE,  /* segment_alloc: `value` is the size it has later */
   ASHLAR_CONFLICT_SEGMENT_PLACE, /* segment_alloc: `value` is the address it has later */
   ASHLAR_CONFLICT_RELEASE,       /* segment_free: the segment is there afterwards */
+  ASHLAR_CONFLICT_MAP,           /* segment_map: it is not mapped afterwards */
+  ASHLAR_CONFLICT_UNMAP,         /* segment_unmap: it is mapped afterwards */
 };
 
 struct ashlar_conflict {
@@ -64,8 +67,22 @@ struct ashlar_history {
   uint64_t conflict_count;
   bool has_requests; /* requests of frees are recorded; a recording may leave out kinds of events */
   bool has_late_frees; /* some free completed apart from its request: streams were waited for */
-  bool is_growable;    /* growable segments, whose blocks the manager of this part does not hold */
+  struct ashlar_range_set
+      ranges; /* growable segments, by their beginning; what was mapped before the first event */
+  bool grows; /* growable segments are on */
+  bool is_growable; /* there are some that cannot be followed */
+  bool tells_pools; /* events name their pools; older recordings do not */
+  bool *
+      has_segments; /* by pool of the snapshot: ordinary ones. Where segments grow, a pool that has some has an
+                          allocator of its own */
+  uint8_t *
+      has_split; /* by pool of the snapshot: how often it was seen, up to a few, that a block in it was split. One
+                          where none was may be one of those that are told not to split */
 };
+
+/* Whether blocks of the pool (an index of the snapshot) are split. A private pool may be told not to; where nothing in it
+   was ever split, it makes no difference to take it for one of those. */
+bool ashlar_history_splits(const struct ashlar_history *history, uint16_t pool);
 
 /* Rebuilds the state; *history is overwritten and is the caller's to free with ashlar_history_free.
    False when memory is short; then *history is empty. Expected linear in the events. */

@@ -10,19 +10,18 @@
 /* Why a decision cannot be judged; for some reasons that holds for all in a segment. */
 enum ashlar_open_reason {
   ASHLAR_OPEN_NONE = 0,
-  ASHLAR_OPEN_SIZE,       /* size of a block from before the recording is not known exactly */
-  ASHLAR_OPEN_AGE,        /* ages of segments from before the recording are not known */
-  ASHLAR_OPEN_CUT,        /* the recording begins inside the request */
-  ASHLAR_OPEN_EVENTS,     /* blocks came back while the request ran, perhaps after its search */
-  ASHLAR_OPEN_LOCK,       /* the lock was released during device calls */
-  ASHLAR_OPEN_COLLECTION, /* collection by age, whose clock is not recorded */
-  ASHLAR_OPEN_POOL,       /* a private pool */
-  ASHLAR_OPEN_GROWABLE,   /* growable segments */
-  ASHLAR_OPEN_STREAMS,    /* more streams than a manager holds */
-  ASHLAR_OPEN_CAPACITY,   /* more blocks than a manager holds */
-  ASHLAR_OPEN_SETTINGS,   /* the recorded settings are not allowed */
-  ASHLAR_OPEN_SEGMENT,    /* the segment as listed breaks a state rule and cannot be followed */
-  ASHLAR_OPEN_DAMAGE,     /* too damaged to be followed any further */
+  ASHLAR_OPEN_SIZE,     /* size of a block from before the recording is not known exactly */
+  ASHLAR_OPEN_AGE,      /* ages of segments from before the recording are not known */
+  ASHLAR_OPEN_CUT,      /* the recording begins inside the request */
+  ASHLAR_OPEN_EVENTS,   /* blocks came back while the request ran, perhaps after its search */
+  ASHLAR_OPEN_LOCK,     /* the lock was released during device calls */
+  ASHLAR_OPEN_POOL,     /* a private pool that events do not name, or one too many */
+  ASHLAR_OPEN_GROWABLE, /* growable segments whose ranges are not known */
+  ASHLAR_OPEN_STREAMS,  /* more streams than a manager holds */
+  ASHLAR_OPEN_CAPACITY, /* more blocks than a manager holds */
+  ASHLAR_OPEN_SETTINGS, /* the recorded settings are not allowed */
+  ASHLAR_OPEN_SEGMENT,  /* the segment as listed breaks a state rule and cannot be followed */
+  ASHLAR_OPEN_DAMAGE,   /* too damaged to be followed any further */
   ASHLAR_OPEN_COUNT
 };
 
@@ -37,6 +36,8 @@ struct ashlar_segment_record {
   uint8_t reason;   /* why its allocations are not judged, enum ashlar_open_reason; 0: they are */
   bool is_old;      /* was there before the first event */
   bool is_inferred; /* known only because it is released later */
+  bool is_growable; /* a range of addresses, of which parts are mapped */
+  uint64_t mapped;  /* bytes, of a range; of a part of one what the user says */
 };
 
 /* A zeroed struct is a valid empty set. */

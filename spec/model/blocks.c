@@ -64,6 +64,12 @@ int32_t model_room(const struct model *m)
   return room;
 }
 
+/* Whether a range may grow or lose pages: two slots beside those that requests in flight may need. REQ-CAPACITY-slots. */
+bool model_has_room(const struct model *m)
+{
+  return model_room(m) >= 2 + MODEL_RESERVE;
+}
+
 /* Whether a range shares no byte with a segment, one that is leaving included.
    REQ-DISJOINT-blocks, REQ-ATOMIC-leaving. */
 bool model_apart(const struct model *m, uint64_t address, uint64_t bytes)

@@ -118,6 +118,10 @@ struct model_step model_grow(struct model *m, int32_t request)
   const struct model_step none = {.kind = MODEL_STEP_NONE};
   int32_t slot = -1;
   if (m->request[request].growth == MODEL_GROWTH_NONE) {
+    if (!model_has_room(m)) {
+      m->request[request].growth = MODEL_GROWTH_REFUSED;
+      return none;
+    }
     const int32_t start = run(m, want);
     if (start == -1) {
       m->request[request].growth = MODEL_GROWTH_RESERVING;
@@ -137,13 +141,16 @@ struct model_step model_grow(struct model *m, int32_t request)
     return none;
   case MODEL_GROWTH_UNDOING:
     slot = held_page(m, request, true);
-    if (slot != -1) {
-      return model_unmap(m, request, slot);
+    if (slot != -1) { /* nobody has used it: nothing is waited for */
+      struct model_step step = model_unmap(m, request, slot);
+      step.stream = -1;
+      m->request[request].asked = step;
+      return step;
     }
     (void)model_let_go(m, request);
     m->request[request].growth = MODEL_GROWTH_REFUSED;
     return none;
-  case MODEL_GROWTH_RESERVING: { /* the range is too short */
+  case MODEL_GROWTH_RESERVING: { /* the range is too short, or has no slot */
     const uint64_t address = m->request[request].asked.address;
     struct model_step step =
         model_ask(m, request, MODEL_STEP_UNRESERVE, -1, m->request[request].asked.bytes);
@@ -169,13 +176,12 @@ static uint64_t last_page(const struct model *m, int32_t slot)
   return end - end % page_of(m, segment.small);
 }
 
-/* Whether pages of a free block could be unmapped; needs room for what lies before and behind them, beside
-   what requests in flight may need. */
+/* Whether pages of a free block could be unmapped. */
 bool model_unmappable(const struct model *m, int32_t slot)
 {
   const struct model_segment segment = m->segment[m->block[slot].segment];
   return segment.growable && model_listed(m, slot, segment.pool, segment.small) &&
-         first_page(m, slot) < last_page(m, slot) && model_room(m) >= 2 + MODEL_RESERVE;
+         first_page(m, slot) < last_page(m, slot) && model_has_room(m);
 }
 
 /* Cuts the whole pages out of a block, and unmaps them. REQ-GROW-unmap. */
@@ -210,11 +216,8 @@ enum model_status model_grown(struct model *m, int32_t request, enum model_outco
         !model_apart(m, value, asked.bytes)) {
       return MODEL_ERROR_RANGE;
     }
-    if (model_room(m) < MODEL_SPARE) { /* ranges went to others */
-      return MODEL_ERROR_BLOCKS;
-    }
     m->request[request].asked.address = value;
-    if (asked.bytes >= want.size) {
+    if (asked.bytes >= want.size && model_has_room(m)) {
       (void)model_add_segment(m, want, value, asked.bytes, true);
       m->request[request].growth = MODEL_GROWTH_NONE;
       m->request[request].reserved = true;

@@ -92,6 +92,8 @@ static bool left_out(const struct model *m, int32_t request)
     return asker.want.pool != 0;
   case MODEL_RUNG_OVERSIZE:
     return m->config.max_split_size == MODEL_UNSET || (complete && capture);
+  case MODEL_RUNG_EMPTY_RELEASE:
+    return complete && capture;
   case MODEL_RUNG_ASK_OVERSIZE:
     return !asker.enough;
   case MODEL_RUNG_WAIT:

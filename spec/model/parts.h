@@ -67,6 +67,7 @@ bool model_whole(const struct model *m, int32_t slot);
 bool model_listed(const struct model *m, int32_t slot, int32_t pool, bool small);
 bool model_before(const struct model *m, int32_t slot, int32_t other);
 int32_t model_room(const struct model *m);
+bool model_has_room(const struct model *m);
 bool model_apart(const struct model *m, uint64_t address, uint64_t bytes);
 int32_t model_add_segment(struct model *m, struct model_want want, uint64_t address, uint64_t bytes,
                           bool growable);

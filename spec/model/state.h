@@ -214,7 +214,7 @@ struct model_step {
   int32_t request;
   int32_t slot; /* with DONE: the block; -1: none was needed */
   uint32_t generation;
-  int32_t stream; /* UNMAP: to be idle first; WAIT */
+  int32_t stream; /* UNMAP: to be idle first, -1: none; WAIT */
   int32_t pool;
   uint32_t allocator;
   uint64_t address;

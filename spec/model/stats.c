@@ -53,6 +53,22 @@ static struct model_counter moved(struct model_counter counter, uint64_t now)
   return counter;
 }
 
+/* The counter of both classes: its totals move as theirs do. REQ-ACCOUNT-columns. */
+static struct model_counter moved_both(struct model_counter both, uint64_t now,
+                                       struct model_counter before[MODEL_COLUMNS],
+                                       struct model_counter after[MODEL_COLUMNS])
+{
+  both.current = now;
+  both.peak = now > both.peak ? now : both.peak;
+  for (int32_t column = MODEL_SMALL; column <= MODEL_LARGE; column++) {
+    const uint64_t was = before[column].current;
+    const uint64_t is = after[column].current;
+    both.allocated = saturating_sum(both.allocated, is > was ? is - was : 0);
+    both.freed = saturating_sum(both.freed, was > is ? was - is : 0);
+  }
+  return both;
+}
+
 /* The end of a change, and the only place where a statistic moves: so it moves once. REQ-ACCOUNT-net,
    REQ-ACCOUNT-columns, REQ-ACCOUNT-private. */
 void model_settle(struct model *m)
@@ -72,11 +88,15 @@ void model_settle(struct model *m)
     reserved[segment.pool] += share.of[MODEL_RESERVED_BYTES];
   }
   for (int32_t kind = 0; kind < MODEL_STATISTICS; kind++) {
-    for (int32_t column = 0; column < MODEL_COLUMNS; column++) {
-      m->statistic[kind][column] = moved(m->statistic[kind][column], now[kind][column]);
+    struct model_counter before[MODEL_COLUMNS];
+    for (int32_t column = MODEL_SMALL; column <= MODEL_LARGE; column++) {
+      before[column] = m->statistic[kind][column];
+      m->statistic[kind][column] = moved(before[column], now[kind][column]);
     }
+    m->statistic[kind][MODEL_ALL] =
+        moved_both(m->statistic[kind][MODEL_ALL], now[kind][MODEL_ALL], before, m->statistic[kind]);
   }
-  for (int32_t pool = 0; pool < MODEL_POOLS; pool++) {
+  for (int32_t pool = 0; pool < m->pools; pool++) {
     m->pool[pool].reserved = moved(m->pool[pool].reserved, reserved[pool]);
   }
   model_end_pools(m);

@@ -39,11 +39,13 @@ static int32_t first_recorded(const struct model *m, int32_t slot)
 /* Uses that can be recorded. A block with recorded uses has room for one more, which its deferral may need. */
 int32_t model_use_room(const struct model *m)
 {
+  bool waits[MODEL_BLOCKS] = {false};
   int32_t room = MODEL_USES;
   for (int32_t i = 0; i < m->uses; i++) {
-    const bool waits = m->use[i].used && m->use[i].number == 0;
+    const bool recorded_use = m->use[i].used && m->use[i].number == 0;
     room -= m->use[i].used ? 1 : 0;
-    room -= waits && first_recorded(m, m->use[i].slot) == i ? 1 : 0;
+    room -= recorded_use && !waits[m->use[i].slot] ? 1 : 0;
+    waits[m->use[i].slot] = waits[m->use[i].slot] || recorded_use;
   }
   return room;
 }

@@ -84,7 +84,7 @@ run() {
 
 run --help
 check "--help ends with 0" [ $status -eq 0 ]
-for command in demo test prove fuzz campaign bench audit replay; do
+for command in demo test prove fuzz campaign coverage bench audit replay; do
   check "--help names $command" grep -qE "^  $command" "$out"
 done
 run --version
@@ -174,6 +174,16 @@ check "campaign refuses an unknown name" [ $status -eq 3 ]
 check "and names those that there are" grep -q 'there are: .*fuzz-size-policy' "$err"
 run campaign
 check "campaign needs a name" [ $status -eq 3 ]
+
+absent="clang-19"
+run coverage --jobs 0
+check "coverage refuses no job" [ $status -eq 3 ]
+check "having installed what it needs" grep -q 'apt-get install .*--no-install-recommends clang-19$' "$calls"
+absent=""
+: > "$prepared"
+run coverage
+check "coverage without rules of Bazel could not run" [ $status -eq 2 ]
+check "having asked for them" grep -qE '^bazel query .*//\.\.\.$' "$calls"
 
 start=$(date +%s%N)
 run audit file

@@ -30,6 +30,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SLICE_SECONDS = 60
 COUNTS = ("operations", "executions", "seconds")
+ADDED = ("many_live",)  # counts that only some checks have
+LAST = ("inputs", "cells", "cells_in_all", "lines", "branches", "conditions")  # of the last slice, where a check has them
 
 
 class CannotRun(Exception):
@@ -183,6 +185,9 @@ def add_slice(done, outcome, seed):
     done["slices"] += 1
     for key in COUNTS:
         done[key] = round(done[key] + (outcome[key] or 0), 1)
+    for key in ADDED:
+        if key in outcome:
+            done[key] = done.get(key, 0) + outcome[key]
 
 
 def make_record(name, done, outcome):
@@ -193,10 +198,10 @@ def make_record(name, done, outcome):
         "seed": done["seed"],
         "slices": done["slices"],
         **{key: done[key] for key in COUNTS},
+        **{key: done[key] for key in ADDED if key in done},
         "result": outcome["result"],
+        **{key: outcome[key] for key in LAST if outcome.get(key) is not None},
     }
-    if outcome.get("inputs") is not None:
-        record["inputs"] = outcome["inputs"]
     if outcome.get("failure"):
         record["failure"] = Path(outcome["failure"]).name
     return record
@@ -219,6 +224,8 @@ def run_campaign(name, command, arguments):
             add_slice(done, outcome, seed)
             progress["next_seed"] = seed + 1
             write_progress(state, progress)
+            if outcome.get("complete"):
+                break
         record = make_record(name, done, outcome)
         append_record(arguments.records, name, record)
         progress["since_record"] = nothing_done(done["commit"])

@@ -25,7 +25,8 @@ if os.environ.get("SAYS") is not None:
     sys.exit(0)
 print(json.dumps({
     "result": "failed" if failed else "clean", "operations": None if failed else 1000, "executions": 10,
-    "seconds": 1.5, "inputs": 3, "failure": "/some/folder/crash-1" if failed else None,
+    "complete": os.environ.get("COMPLETE") == "1",
+    "seconds": 1.5, "inputs": 3, "cells": 7, "many_live": 100, "failure": "/some/folder/crash-1" if failed else None,
 }))
 sys.exit(1 if failed else 0)
 """
@@ -77,15 +78,21 @@ class Campaigns(unittest.TestCase):
         (record,) = self.records()
         self.assertEqual(json.loads(out), record)
         self.assertEqual(
-            {key: record[key] for key in ("name", "seed", "slices", "operations", "executions", "result", "inputs")},
+            {key: value for key, value in record.items() if key not in ("date", "commit", "seconds")},
             {
                 "name": "one", "seed": 1, "slices": len(calls), "operations": 1000 * len(calls),
-                "executions": 10 * len(calls), "result": "clean", "inputs": 3,
+                "executions": 10 * len(calls), "result": "clean", "inputs": 3, "cells": 7,
+                "many_live": 100 * len(calls),
             },
         )
         self.assertTrue(record["commit"])
         age = datetime.datetime.now(datetime.timezone.utc) - datetime.datetime.fromisoformat(record["date"])
         self.assertLess(abs(age.total_seconds()), 60)
+
+    def test_a_check_that_is_complete_is_run_once(self):
+        self.assertEqual(self.run_campaign("one", "--minutes", "1", TAKES="0.1", COMPLETE="1")[0], 0)
+        self.assertEqual(len(self.called()), 1)
+        self.assertEqual(self.records()[0]["slices"], 1)
 
     def test_the_next_run_has_other_seeds_and_a_record_of_its_own(self):
         for _ in range(2):
