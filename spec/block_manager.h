@@ -294,11 +294,11 @@
 #define REQUIRES_MANAGER requires \valid(m); MANAGER_INVARIANT(requires)
 #define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
 /* for the prover: the other requests, and the sums over all */
-#define OTHERS_WANT(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
+#define OTHERS_WANT(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (R) ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> WANTS(q)
-#define OTHERS_HOLD(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
+#define OTHERS_HOLD(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (R) ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> HOLDS(q, STEP_IS_ABOUT_ONE(q))
-#define OTHERS_ASKED(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != R ==> \
+#define OTHERS_ASKED(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (R) ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> ASKED(q)
 #define ASSIGNS_MANAGER *m
 // clang-format on

@@ -80,7 +80,7 @@
 #define HOMED \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==> \
   m->request[q].home < ASHLAR_LISTS
 /* pools that requests in flight are for are there still; but for one request */
-#define WANTED_KEPT(A, BUT) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != BUT ==> \
+#define WANTED_KEPT(A, BUT) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (BUT) ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> 0 <= m->request[q].home ==> \
   m->pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES] == \
     (A).pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES]
@@ -107,37 +107,37 @@
   requires spare: ENOUGH(request);
 /* what a step leaves: the next rung (NONE), a request that waits for an outcome, or one that is over */
 #define STEP_CLAUSES(K, A, STEP) K whole: WHOLE_STATE; \
-  K REQ_FRAME_ladder: FRAME(A, request, STEP.kind == ASHLAR_STEP_DONE ? STEP.slot : -1); \
-  K kind: ASHLAR_STEP_NONE <= STEP.kind <= ASHLAR_STEP_ERROR; \
-  K next: STEP.kind == ASHLAR_STEP_NONE ==> WANTS(request) && POISED(request) && \
+  K REQ_FRAME_ladder: FRAME(A, request, (STEP).kind == ASHLAR_STEP_DONE ? (STEP).slot : -1); \
+  K kind: ASHLAR_STEP_NONE <= (STEP).kind <= ASHLAR_STEP_ERROR; \
+  K next: (STEP).kind == ASHLAR_STEP_NONE ==> WANTS(request) && POISED(request) && \
     (A).request[request].rung < m->request[request].rung && \
     m->request[request].size == (A).request[request].size && m->in_flight == (A).in_flight && \
     (A).spare_count <= m->spare_count; \
-  K waits: ASHLAR_STEP_NONE < STEP.kind < ASHLAR_STEP_DONE ==> WANTS(request) && ASKED(request) && \
-    HOLDS(request, STEP_IS_ABOUT_ONE(request)) && m->request[request].step == STEP.kind && \
+  K waits: ASHLAR_STEP_NONE < (STEP).kind < ASHLAR_STEP_DONE ==> WANTS(request) && ASKED(request) && \
+    HOLDS(request, STEP_IS_ABOUT_ONE(request)) && m->request[request].step == (STEP).kind && \
     m->in_flight == (A).in_flight; \
-  K class: STEP.kind < ASHLAR_STEP_DONE ==> (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \
+  K class: (STEP).kind < ASHLAR_STEP_DONE ==> (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \
     (A).request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY); \
   K same: m->request[request].bytes == (A).request[request].bytes && \
     m->request[request].home == (A).request[request].home; \
-  K over: ASHLAR_STEP_DONE <= STEP.kind ==> m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request) && \
+  K over: ASHLAR_STEP_DONE <= (STEP).kind ==> m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request) && \
     m->in_flight == (A).in_flight - 1; \
-  K named: STEP.kind != ASHLAR_STEP_NONE ==> STEP.request == request; \
+  K named: (STEP).kind != ASHLAR_STEP_NONE ==> (STEP).request == request; \
   K homed: HOMED; \
-  K REQ_CAPACITY_slots_left: ROOM(A) <= ROOM(*m) || ASHLAR_SET_ASIDE <= ROOM(*m) || (STEP.kind == ASHLAR_STEP_DONE && \
+  K REQ_CAPACITY_slots_left: ROOM(A) <= ROOM(*m) || ASHLAR_SET_ASIDE <= ROOM(*m) || ((STEP).kind == ASHLAR_STEP_DONE && \
     (A).request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY && \
     (ROOM(A) - 2 <= ROOM(*m) || ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS <= ROOM(*m))); \
   K pools: WANTED_KEPT(A, request); \
   K clocks: clocks_on((A).submitted, m->submitted); \
-  K REQ_FREE_handle_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> 0 <= STEP.slot < m->top && \
-    m->state[STEP.slot] == ASHLAR_ALLOCATED && m->addr[STEP.slot] == STEP.address && \
-    m->size[STEP.slot] == STEP.bytes && m->generation[STEP.slot] == STEP.generation; \
-  K REQ_SIZE_enough_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> (A).request[request].size <= STEP.bytes; \
-  K REQ_SIZE_aligned_step: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot != -1 ==> STEP.bytes % 512 == 0 && \
-    STEP.address % 512 == 0; \
-  K REQ_LADDER_device_asked: STEP.kind == ASHLAR_STEP_ALLOCATE || STEP.kind == ASHLAR_STEP_RESERVE ==> \
-    STEP.bytes == m->request[request].asked; \
-  K none: STEP.kind == ASHLAR_STEP_DONE ==> STEP.slot == -1 ==> (A).request[request].rung > ASHLAR_RUNG_OUT_OF_MEMORY;
+  K REQ_FREE_handle_step: (STEP).kind == ASHLAR_STEP_DONE ==> (STEP).slot != -1 ==> 0 <= (STEP).slot < m->top && \
+    m->state[(STEP).slot] == ASHLAR_ALLOCATED && m->addr[(STEP).slot] == (STEP).address && \
+    m->size[(STEP).slot] == (STEP).bytes && m->generation[(STEP).slot] == (STEP).generation; \
+  K REQ_SIZE_enough_step: (STEP).kind == ASHLAR_STEP_DONE ==> (STEP).slot != -1 ==> (A).request[request].size <= (STEP).bytes; \
+  K REQ_SIZE_aligned_step: (STEP).kind == ASHLAR_STEP_DONE ==> (STEP).slot != -1 ==> (STEP).bytes % 512 == 0 && \
+    (STEP).address % 512 == 0; \
+  K REQ_LADDER_device_asked: (STEP).kind == ASHLAR_STEP_ALLOCATE || (STEP).kind == ASHLAR_STEP_RESERVE ==> \
+    (STEP).bytes == m->request[request].asked; \
+  K none: (STEP).kind == ASHLAR_STEP_DONE ==> (STEP).slot == -1 ==> (A).request[request].rung > ASHLAR_RUNG_OUT_OF_MEMORY;
 #define ENSURES_STEP STEP_CLAUSES(ensures, \old(*m), \result) ensures no_error: \result.kind != ASHLAR_STEP_ERROR;
 
 /* a request that waits for an outcome */

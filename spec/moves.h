@@ -74,7 +74,7 @@
 #define RUN_MAPPED(R) (\forall integer i; 0 <= i < m->top ==> in_run(*m, R, i) ==> m->hold[i] != ASHLAR_HOLD_UNMAPPED)
 /* the promise of the device */
 #define APART(ADDR, SIZE) \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==> \
-  ADDR + SIZE <= m->addr[j] || m->addr[j] + m->size[j] <= ADDR
+  (ADDR) + (SIZE) <= m->addr[j] || m->addr[j] + m->size[j] <= (ADDR)
 /* a segment that is one block */
 #define IS_WHOLE(SLOT) (m->base[SLOT] == m->addr[SLOT] && m->next[SLOT] == -1)
 // clang-format on
