@@ -3,6 +3,52 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/block_manager.h"
 
+// clang-format off
+/* a request that is to begin, and its first step */
+#define REQUIRES_BEGUN \
+  requires flight: m->in_flight < ASHLAR_REQUESTS; \
+  requires wants: request_wants(request.rung, request.home, request.bytes, request.size, request.waited, \
+    request.growable, m->config.device_total, m->pool_state, m->stream_count); \
+  requires begun: request.run == -1 && request.growth == ASHLAR_GROWTH_NONE; \
+  requires stream: 0 < request.bytes ==> m->stream_gone[request.home % ASHLAR_STREAMS] == 0; \
+  requires room: 0 < request.bytes ==> ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+#define ENSURES_HANDLE \
+  ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top && \
+    m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address && \
+    m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
+#define ENSURES_BEGUN ENSURES_HANDLE \
+  ensures kind: ASHLAR_STEP_NONE < \result.kind < ASHLAR_STEP_ERROR && 0 <= \result.request < ASHLAR_REQUESTS; \
+  ensures status: \result.kind == ASHLAR_STEP_ERROR || \result.status != ASHLAR_ERROR_CAPACITY; \
+  ensures REQ_FRAME_begun: FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
+  ensures REQ_SIZE_enough_begun: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
+    request.size <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \
+  ensures none: \result.kind == ASHLAR_STEP_DONE ==> \result.slot == -1 ==> ASHLAR_RUNG_OUT_OF_MEMORY < request.rung;
+/* a request that goes on, and its next step */
+#define REQUIRES_FLYING \
+  requires flies: 0 <= request < ASHLAR_REQUESTS && m->request[request].rung != ASHLAR_RUNG_IDLE;
+#define REQUIRES_OUTCOME REQUIRES_FLYING \
+  requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE || \
+    m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
+#define ENSURES_RESUMED ENSURES_HANDLE \
+  ensures kind: \result.kind != ASHLAR_STEP_NONE; \
+  ensures REQ_FRAME_resumed: FRAME(\old(*m), request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
+  ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
+    \old(m->request[request].bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \
+  ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
+#define ENSURES_DROPPED ensures REQ_FRAME_dropped: FRAME(\old(*m), request, -1); \
+  ensures dropped: m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
+/* an allocation at an address */
+#define REQUIRES_PLACE \
+  requires home: 0 <= home < ASHLAR_LISTS; \
+  requires granule: 0 < size && size % 512 == 0 && address % 512 == 0 && bytes <= size; \
+  requires room: m->in_flight < ASHLAR_REQUESTS && ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+#define ENSURES_PLACED ENSURES_HANDLE \
+  ensures kind: \result.kind == ASHLAR_STEP_DONE || \result.kind == ASHLAR_STEP_ERROR; \
+  ensures REQ_FRAME_placed: FRAME(\old(*m), -1, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
+  ensures REQ_SIZE_enough_placed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 && \
+    bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+// clang-format on
+
 struct ashlar_config ashlar_default_config(void)
 {
   struct ashlar_config config;
@@ -91,17 +137,65 @@ enum ashlar_status ashlar_growable_set(struct ashlar_manager *m, int on)
 
 /* --- pools --- */
 
+/* Pools that nothing leads to any more end. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns ASSIGNS_END;
+    FLIGHT_INVARIANT(ensures)
+*/
+static void end_pools(struct ashlar_manager *m)
+{
+  ashlar_ladder_end_pools(m);
+  //@ assert want: OTHERS_WANT(-1);
+}
+
+/* A user of a private pool leaves, and its scope is closed; the pool stays. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS], m->pool_state[0 .. ASHLAR_PRIVATE_POOLS],
+      m->pool_no_split[0 .. ASHLAR_PRIVATE_POOLS];
+    FLIGHT_INVARIANT(ensures)
+*/
+static enum ashlar_status release(struct ashlar_manager *m, int32_t pool)
+{
+  enum ashlar_status status;
+  //@ ghost ashlar_whole_open(m);
+  status = ashlar_pool_release(m, pool);
+  //@ ghost ashlar_whole_close(m);
+  //@ assert want: OTHERS_WANT(-1);
+  return status;
+}
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns m->scope_serial[0 .. ASHLAR_PRIVATE_POOLS];
+    FLIGHT_INVARIANT(ensures)
+*/
+static enum ashlar_status close_scope(struct ashlar_manager *m, int32_t pool)
+{
+  enum ashlar_status status;
+  //@ ghost ashlar_whole_open(m);
+  status = ashlar_scope_close(m, pool);
+  //@ ghost ashlar_whole_close(m);
+  return status;
+}
+
 enum ashlar_status ashlar_pool_leave(struct ashlar_manager *m, int32_t pool)
 {
-  enum ashlar_status status = ashlar_pool_release(m, pool);
-  ashlar_ladder_end_pools(m);
+  enum ashlar_status status;
+  //@ ghost ashlar_flight_open(m);
+  status = release(m, pool);
+  end_pools(m);
+  //@ ghost ashlar_flight_close(m);
   return status;
 }
 
 enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool)
 {
-  enum ashlar_status status = ashlar_scope_close(m, pool);
-  ashlar_ladder_end_pools(m);
+  enum ashlar_status status;
+  //@ ghost ashlar_flight_open(m);
+  status = close_scope(m, pool);
+  end_pools(m);
+  //@ ghost ashlar_flight_close(m);
   return status;
 }
 
@@ -176,7 +270,8 @@ static int32_t unused_request(const struct ashlar_manager *m)
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures begun: \result.rung == rung && \result.home == home && \result.bytes == 0 && \result.size == 0 &&
-      \result.waited == -2 && \result.run == -1 && \result.growth == ASHLAR_GROWTH_NONE;
+      \result.waited == -2 && \result.run == -1 && \result.growth == ASHLAR_GROWTH_NONE &&
+      \result.growable == 0;
 */
 static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashlar_caller caller)
 {
@@ -206,39 +301,73 @@ static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashla
   return request;
 }
 
-/*@ REQUIRES_MANAGER
-    requires flight: m->in_flight < ASHLAR_REQUESTS;
-    requires wants: request_wants(request.rung, request.home, request.bytes, request.size, request.waited, m->pool_state, m->stream_count);
-    requires begun: request.run == -1 && request.growth == ASHLAR_GROWTH_NONE;
-    requires room: request.rung <= ASHLAR_RUNG_OUT_OF_MEMORY ==> ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+/* Deferred blocks go on where the caller is outside a capture. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_FRAME_ALL(-1)
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+static void poll(struct ashlar_manager *m, int32_t caller_stream)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  ashlar_ladder_poll(m, caller_stream);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert want: OTHERS_WANT(-1);
+  //@ assert hold: OTHERS_HOLD(-1);
+  //@ assert asked: OTHERS_ASKED(-1);
+  //@ assert linked: OTHERS_LINKED(-1);
+}
+
+/* The first step of a request. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_BEGUN
     terminates \true; exits \false;
     assigns *m;
-    ENSURES_MANAGER
-    ensures kind: \result.kind != ASHLAR_STEP_NONE && \result.kind != ASHLAR_STEP_ERROR &&
-      0 <= \result.request < ASHLAR_REQUESTS;
-    ensures REQ_FRAME_start: FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
-    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
-      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
-      m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
-    ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
-      request.size <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
-    ensures none: \result.kind == ASHLAR_STEP_DONE ==> \result.slot == -1 ==>
-      request.rung > ASHLAR_RUNG_OUT_OF_MEMORY;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_BEGUN
 */
 static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request request)
 {
   int32_t number = unused_request(m);
   struct ashlar_step step;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   ashlar_move_reserve(m);
   //@ assert frame: FRAME(\at(*m, Pre), number, -1);
   m->request[number] = request;
   m->in_flight++;
   step = ashlar_ladder_go(m, number);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   //@ assert frame: FRAME(\at(*m, Pre), number, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
   //@ assert want: OTHERS_WANT(number);
   //@ assert hold: OTHERS_HOLD(number);
   //@ assert asked: OTHERS_ASKED(number);
+  //@ assert linked: OTHERS_LINKED(number);
+  return step;
+}
+
+/* A request begins. */
+/*@ REQUIRES_MANAGER
+    REQUIRES_BEGUN
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_MANAGER
+    ENSURES_BEGUN
+*/
+static struct ashlar_step begin(struct ashlar_manager *m, struct ashlar_request request,
+                                struct ashlar_caller caller)
+{
+  struct ashlar_step step;
+  //@ ghost ashlar_flight_open(m);
+  poll(m, caller.stream);
+  step = start(m, request);
+  //@ ghost ashlar_flight_close(m);
   return step;
 }
 
@@ -288,8 +417,7 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
   request.bytes = bytes;
   request.size = size;
   request.growable = is_growable(m, request.home);
-  ashlar_ladder_poll(m, caller.stream);
-  return start(m, request);
+  return begin(m, request, caller);
 }
 
 struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t pool,
@@ -308,8 +436,7 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
     }
     home = ashlar_home(pool, ASHLAR_CLASS_SMALL, 0);
   }
-  ashlar_ladder_poll(m, caller.stream);
-  return start(m, request_of(ASHLAR_RUNG_EMPTY_WAIT, home, caller));
+  return begin(m, request_of(ASHLAR_RUNG_EMPTY_WAIT, home, caller), caller);
 }
 
 int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t stream,
@@ -352,35 +479,129 @@ static int32_t block_around(const struct ashlar_manager *m, int32_t home, uint64
   return slot;
 }
 
+/* Sees to spare slots. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_FRAME_ALL(-1)
+    ensures room: ROOM(*m) == ROOM(\old(*m));
+    ensures ready: READY;
+*/
+static void set_aside(struct ashlar_manager *m)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  ashlar_move_reserve(m);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert want: OTHERS_WANT(-1);
+  //@ assert hold: OTHERS_HOLD(-1);
+  //@ assert asked: OTHERS_ASKED(-1);
+  //@ assert linked: OTHERS_LINKED(-1);
+}
+
+/* Exactly [address, address + size) of a free block is taken. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires inside: 0 < size && address % 512 == 0 && size % 512 == 0 && m->addr[slot] <= address &&
+      address + size <= m->addr[slot] + m->size[slot];
+    requires room: 2 <= m->spare_count && slots_needed(m->request, ASHLAR_REQUESTS) + 2 <= ROOM(*m);
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_FRAME_ALL(\result)
+    ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
+      m->size[\result] == size;
+*/
+static int32_t take_at(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
+                       uint64_t bytes)
+{
+  int32_t block;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  block = ashlar_move_take_at(m, slot, address, size, bytes);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert want: OTHERS_WANT(-1);
+  //@ assert hold: OTHERS_HOLD(-1);
+  //@ assert asked: OTHERS_ASKED(-1);
+  //@ assert linked: OTHERS_LINKED(-1);
+  return block;
+}
+
+/* What is taken of a free block from an address on: `size` bytes where it is split there, else all. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires around: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->addr[slot] <= address &&
+      address + size <= m->addr[slot] + m->size[slot];
+    requires granule: 0 < size && size % 512 == 0 && address % 512 == 0;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures taken: size <= \result && address + \result <= m->addr[slot] + m->size[slot] && \result % 512 == 0;
+*/
+static uint64_t taken_size(const struct ashlar_manager *m, int32_t slot, uint64_t address,
+                           uint64_t size, int32_t home)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  uint64_t whole = m->size[slot] - (address - m->addr[slot]);
+  return ashlar_allocation_splits(m, home, whole, size, is_growable(m, home)) ? size : whole;
+}
+
+/* Allocates [address, address + size) out of a list. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_PLACE
+    terminates \true; exits \false;
+    assigns *m;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_PLACED
+*/
+static struct ashlar_step place(struct ashlar_manager *m, uint64_t address, uint64_t bytes,
+                                uint64_t size, int32_t home)
+{
+  int32_t slot = block_around(m, home, address, size);
+  if (slot == -1) {
+    return ashlar_step_error(ASHLAR_ERROR_MISFIT);
+  }
+  slot = take_at(m, slot, address, taken_size(m, slot, address, size, home), bytes);
+  return ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot);
+}
+
+/* The same, of a manager; deferred blocks go on before. */
+/*@ REQUIRES_MANAGER
+    REQUIRES_PLACE
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_MANAGER
+    ENSURES_PLACED
+*/
+static struct ashlar_step place_polled(struct ashlar_manager *m, uint64_t address, uint64_t bytes,
+                                       uint64_t size, int32_t home, struct ashlar_caller caller)
+{
+  struct ashlar_step step;
+  //@ ghost ashlar_flight_open(m);
+  set_aside(m);
+  poll(m, caller.stream);
+  step = place(m, address, bytes, size, home);
+  //@ ghost ashlar_flight_close(m);
+  return step;
+}
+
 struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t address,
                                            uint64_t bytes, int32_t stream,
                                            struct ashlar_caller caller)
 {
   enum ashlar_status status = refusal(m, bytes, stream);
   uint64_t size;
-  uint64_t whole;
-  int32_t home;
-  int32_t slot;
   if (status != ASHLAR_OK || address % ASHLAR_GRANULE != 0) {
     return ashlar_step_error(status != ASHLAR_OK ? status : ASHLAR_ERROR_RANGE);
   }
   if (bytes == 0) {
     return ashlar_step_of(ASHLAR_STEP_DONE);
   }
-  ashlar_move_reserve(m);
-  ashlar_ladder_poll(m, caller.stream);
   size = rounded(m, bytes);
-  home = home_of(m, size, stream, caller);
-  slot = block_around(m, home, address, size);
-  if (slot == -1) {
-    return ashlar_step_error(ASHLAR_ERROR_MISFIT);
-  }
-  whole = m->size[slot] - (address - m->addr[slot]);
-  if (!ashlar_allocation_splits(m, home, whole, size, is_growable(m, home))) {
-    size = whole;
-  }
-  slot = ashlar_move_take_at(m, slot, address, size, bytes);
-  return ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot);
+  return place_polled(m, address, bytes, size, home_of(m, size, stream, caller), caller);
 }
 
 /* --- outcomes --- */
@@ -659,35 +880,49 @@ static struct ashlar_step reported(struct ashlar_manager *m, int32_t request,
 }
 
 /* Goes on with a request in flight. */
-/*@ REQUIRES_MANAGER
-    requires flies: 0 <= request < ASHLAR_REQUESTS && m->request[request].rung != ASHLAR_RUNG_IDLE;
-    requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE ||
-      m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_OUTCOME
     terminates \true; exits \false;
     assigns *m;
-    ENSURES_MANAGER
-    ensures kind: \result.kind != ASHLAR_STEP_NONE;
-    ensures REQ_FRAME_go_on: FRAME(\old(*m), request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
-    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
-      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
-      m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
-    ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
-      \old(m->request[request].bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
-    ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_RESUMED
 */
 static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
                                 enum ashlar_outcome outcome, uint64_t value)
 {
   struct ashlar_step step;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   ashlar_move_reserve(m);
   //@ assert frame: FRAME(\at(*m, Pre), request, -1);
   //@ assert own: HOLDS(request, STEP_IS_ABOUT_ONE(request)) && ASKED(request);
   step = reported(m, request, outcome, value);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   //@ assert framed: FRAME(\at(*m, Pre), request, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
   //@ assert want: OTHERS_WANT(request);
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);
+  //@ assert linked: OTHERS_LINKED(request);
+  return step;
+}
+
+/* The same, of a manager. */
+/*@ REQUIRES_MANAGER
+    REQUIRES_OUTCOME
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_MANAGER
+    ENSURES_RESUMED
+*/
+static struct ashlar_step resume(struct ashlar_manager *m, int32_t request,
+                                 enum ashlar_outcome outcome, uint64_t value)
+{
+  struct ashlar_step step;
+  //@ ghost ashlar_flight_open(m);
+  step = go_on(m, request, outcome, value);
+  //@ ghost ashlar_flight_close(m);
   return step;
 }
 
@@ -697,7 +932,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
     return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
   }
-  return go_on(m, request, outcome, value);
+  return resume(m, request, outcome, value);
 }
 
 /* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
@@ -730,21 +965,40 @@ static void drop(struct ashlar_manager *m, int32_t request)
 }
 
 /* Ends a request in flight. */
-/*@ REQUIRES_MANAGER
-    requires flies: 0 <= request < ASHLAR_REQUESTS && m->request[request].rung != ASHLAR_RUNG_IDLE;
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_FLYING
     terminates \true; exits \false;
     assigns *m;
-    ENSURES_MANAGER
-    ensures REQ_FRAME_end: FRAME(\old(*m), request, -1);
-    ensures dropped: m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_DROPPED
 */
 static void end(struct ashlar_manager *m, int32_t request)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   drop(m, request);
   (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   //@ assert want: OTHERS_WANT(request);
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);
+  //@ assert linked: OTHERS_LINKED(request);
+}
+
+/* The same, of a manager. */
+/*@ REQUIRES_MANAGER
+    REQUIRES_FLYING
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_MANAGER
+    ENSURES_DROPPED
+*/
+static void abandon(struct ashlar_manager *m, int32_t request)
+{
+  //@ ghost ashlar_flight_open(m);
+  end(m, request);
+  //@ ghost ashlar_flight_close(m);
 }
 
 enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
@@ -752,6 +1006,6 @@ enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
   if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
     return ASHLAR_ERROR_NO_REQUEST;
   }
-  end(m, request);
+  abandon(m, request);
   return ASHLAR_OK;
 }

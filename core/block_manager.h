@@ -15,6 +15,7 @@
 #ifndef ASHLAR_CORE_BLOCK_MANAGER_H
 #define ASHLAR_CORE_BLOCK_MANAGER_H
 
+#include "core/flight.h"
 #include "core/ladder.h"
 #include "core/manager.h"
 #include "core/pool.h"
@@ -153,7 +154,17 @@ uint64_t ashlar_queue_head(const struct ashlar_manager *m, int32_t stream);
 
 /* Takes a user from a private pool, or closes its scope; the pool ends where nothing leads to it any more. Errors of
    ashlar_pool_release and ashlar_scope_close. O(pools). */
+/*@ REQUIRES_MANAGER
+    terminates \true; exits \false;
+    assigns ASSIGNS_END, m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS], m->pool_no_split[0 .. ASHLAR_PRIVATE_POOLS];
+    ENSURES_MANAGER
+*/
 enum ashlar_status ashlar_pool_leave(struct ashlar_manager *m, int32_t pool);
+/*@ REQUIRES_MANAGER
+    terminates \true; exits \false;
+    assigns ASSIGNS_END, m->scope_serial[0 .. ASHLAR_PRIVATE_POOLS];
+    ENSURES_MANAGER
+*/
 enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool);
 
 /* --- requests --- */

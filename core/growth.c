@@ -114,6 +114,8 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
         (i != slot ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
       loop invariant why: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
         ASHLAR_HOLD_LEAVING < m->hold[i] <= ASHLAR_HOLD_FRESH;
+      loop invariant behind: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != start ==>
+        0 <= m->prev[i] && in_run(*m, request, m->prev[i]);
       loop invariant ahead: m->size[slot] < missing ==> 0 <= m->next[slot] &&
         \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
         m->addr[slot] < m->addr[i] < m->addr[slot] + missing ==>

@@ -25,7 +25,8 @@
     ensures REQ_GROW_allocate_held: run_held(*m, request) && m->request[request].run == start &&
       m->addr[start] + m->request[request].size <= m->request[request].run_end && m->home[start] == \old(m->home[start]);
     ensures why: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
-      ASHLAR_HOLD_LEAVING < m->hold[i] <= ASHLAR_HOLD_FRESH;
+      ASHLAR_HOLD_LEAVING < m->hold[i] <= ASHLAR_HOLD_FRESH && (i != start ==> 0 <= m->prev[i] &&
+        in_run(*m, request, m->prev[i]));
     ensures REQ_FRAME_hold: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==> kept(\old(*m), *m, j);
     ensures new: \forall integer j; 0 <= j < m->top ==> !is_had(\old(*m), j) ==> is_had(*m, j) ==>
       m->state[j] == ASHLAR_HELD && m->holder[j] == request;

@@ -270,7 +270,8 @@ static struct ashlar_step search_lenders(struct ashlar_manager *m, int32_t reque
 
 /* The held run: the next block of it is mapped; where all of it is, the request is served. */
 /*@ REQUIRES_GOING
-    requires run: HOLDS_RUN(request) && m->request[request].growth == ASHLAR_GROWTH_MAPPING &&
+    requires run: HOLDS_RUN(request) && HOLDS_TO_MAP(request) &&
+      m->request[request].growth == ASHLAR_GROWTH_MAPPING &&
       m->request[request].size <= m->request[request].run_end - m->addr[m->request[request].run];
     requires rung: asks(m->request[request].rung) && m->request[request].growable != 0;
     terminates \true; exits \false;
@@ -290,7 +291,8 @@ static struct ashlar_step map_run(struct ashlar_manager *m, int32_t request)
 
 /* What the request has mapped of its run is unmapped; then the rung is over. */
 /*@ REQUIRES_GOING
-    requires run: HOLDS_RUN(request) && m->request[request].growth == ASHLAR_GROWTH_UNDOING &&
+    requires run: HOLDS_RUN(request) && HOLDS_TO_MAP(request) &&
+      m->request[request].growth == ASHLAR_GROWTH_UNDOING &&
       m->request[request].size <= m->request[request].run_end - m->addr[m->request[request].run];
     requires rung: asks(m->request[request].rung) && m->request[request].growable != 0;
     terminates \true; exits \false;

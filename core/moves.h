@@ -148,7 +148,8 @@ void ashlar_move_end(struct ashlar_manager *m, int32_t slot, int32_t request);
     assigns ASSIGNS_BLOCKS, ALL(hold), ALL(holder), m->request[request].run, m->request[request].run_end;
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
-    ensures REQ_GROW_allocate_held: HOLDS_RUN(request) && HOLDS_TO_MAP(request) && m->request[request].run == start &&
+    ensures REQ_GROW_allocate_held: HOLDS_RUN(request) && HOLDS_TO_MAP(request) && RUN_LINKED(request) &&
+      m->request[request].run == start &&
       m->addr[start] + m->request[request].size <= m->request[request].run_end;
     ensures spare: m->spare_count >= \old(m->spare_count) - 1;
 */

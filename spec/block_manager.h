@@ -280,8 +280,7 @@
   K runs_end: runs_end(m->top, m->state, m->hold, m->holder, m->next, m->addr, m->size, m->request); \
   K requests_asked: requests_asked(m->request, m->hold, m->growable, m->prev, m->next); \
   K requests_wait: requests_wait(m->request, m->stream_count, m->submitted); \
-  K requests_ready: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung != ASHLAR_RUNG_IDLE ==> \
-    REQUEST_OK(r);
+  K requests_ready: \forall integer r; FLIES(r) ==> REQUEST_OK(r);
 #define STATS_INVARIANT(K) \
   K REQ_ACCOUNT_allocation_owned: owned_counted(m->stat, m->state, m->home, m->size, m->requested, m->top); \
   K REQ_ACCOUNT_segment_counted: segments_and_rests_counted(m->stat, m->state, m->hold, m->growable, m->prev, m->next, m->home, m->size, m->top); \
@@ -291,6 +290,17 @@
   K REQ_ACCOUNT_columns: columns_summed(m->stat);
 /* what public functions require and keep. The sums of STATS_INVARIANT are not in it yet */
 #define MANAGER_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K)
+/* for the prover: the same by request, which is what the ladder asks for and leaves; core/flight.h */
+#define FLIES(R) 0 <= R < ASHLAR_REQUESTS ==> m->request[R].rung != ASHLAR_RUNG_IDLE
+#define FLIGHT_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) \
+  K REQ_ATOMIC_flight_count: flight_counted(m->in_flight, m->request); \
+  K REQ_CAPACITY_slots_room: flight_room(m->spare_count, m->top, m->request); \
+  K ready: \forall integer r; FLIES(r) ==> REQUEST_OK(r); \
+  K linked: \forall integer r; FLIES(r) ==> RUN_LINKED(r); \
+  K idle: \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung == ASHLAR_RUNG_IDLE ==> HOLDS_NONE(r); \
+  K holders: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_HELD ==> 0 <= m->holder[j] < ASHLAR_REQUESTS; \
+  K streams: \forall integer r; FLIES(r) ==> 0 < m->request[r].bytes ==> \
+    m->stream_gone[m->request[r].home % ASHLAR_STREAMS] == 0;
 #define REQUIRES_MANAGER requires \valid(m); MANAGER_INVARIANT(requires)
 #define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
 /* for the prover: the other requests, and the sums over all */
@@ -300,6 +310,8 @@
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> HOLDS(q, STEP_IS_ABOUT_ONE(q))
 #define OTHERS_ASKED(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (R) ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> ASKED(q)
+#define OTHERS_LINKED(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (R) ==> \
+  m->request[q].rung != ASHLAR_RUNG_IDLE ==> RUN_LINKED(q)
 #define ASSIGNS_MANAGER *m
 // clang-format on
 #endif

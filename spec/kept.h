@@ -4,6 +4,9 @@
 #define ASHLAR_SPEC_KEPT_H
 
 #include "spec/block_manager.h"
+
+/* slots that a request is given room for */
+#define NEEDS(Q) ((Q).rung != ASHLAR_RUNG_IDLE && 0 < (Q).bytes ? ASHLAR_REQUEST_SLOTS : 0)
 /*@
   // what another request holds, and what its step is about, is kept
   lemma none_kept:
@@ -225,6 +228,57 @@
       a_next, a_growable, a_submitted, q) ==>
     request_asked(rung, step, growth, slot, size, asked, waited, number, b_top, b_state, b_holder, b_hold, b_addr, b_base,
       b_next, b_growable, b_submitted, q);
+  lemma link_kept:
+    \forall integer a_top;
+    \forall uint8_t a_state[ASHLAR_SLOTS];
+    \forall uint64_t a_addr[ASHLAR_SLOTS];
+    \forall uint64_t a_size[ASHLAR_SLOTS];
+    \forall uint64_t a_requested[ASHLAR_SLOTS];
+    \forall uint64_t a_age[ASHLAR_SLOTS];
+    \forall uint64_t a_base[ASHLAR_SLOTS];
+    \forall int32_t a_home[ASHLAR_SLOTS];
+    \forall int32_t a_next[ASHLAR_SLOTS];
+    \forall uint32_t a_generation[ASHLAR_SLOTS];
+    \forall uint8_t a_growable[ASHLAR_SLOTS];
+    \forall uint8_t a_hold[ASHLAR_SLOTS];
+    \forall int32_t a_holder[ASHLAR_SLOTS];
+    \forall integer b_top;
+    \forall uint8_t b_state[ASHLAR_SLOTS];
+    \forall uint64_t b_addr[ASHLAR_SLOTS];
+    \forall uint64_t b_size[ASHLAR_SLOTS];
+    \forall uint64_t b_requested[ASHLAR_SLOTS];
+    \forall uint64_t b_age[ASHLAR_SLOTS];
+    \forall uint64_t b_base[ASHLAR_SLOTS];
+    \forall int32_t b_home[ASHLAR_SLOTS];
+    \forall int32_t b_next[ASHLAR_SLOTS];
+    \forall uint32_t b_generation[ASHLAR_SLOTS];
+    \forall uint8_t b_growable[ASHLAR_SLOTS];
+    \forall uint8_t b_hold[ASHLAR_SLOTS];
+    \forall int32_t b_holder[ASHLAR_SLOTS];
+    \forall int32_t a_prev[ASHLAR_SLOTS]; \forall int32_t b_prev[ASHLAR_SLOTS];
+    \forall integer r, but, q, run;
+    request_frame(a_top, a_state, a_addr, a_size, a_requested, a_age, a_base, a_home, a_next, a_generation,
+      a_growable, a_hold, a_holder,
+      b_top, b_state, b_addr, b_size, b_requested, b_age, b_base, b_home, b_next, b_generation, b_growable,
+        b_hold, b_holder, r, but) ==> q != r ==>
+    links_prev(a_top, a_state, a_prev, a_next) ==> links_next(b_top, b_state, b_next, b_prev) ==>
+    run_linked(a_top, a_state, a_holder, a_prev, q, run) ==> run_linked(b_top, b_state, b_holder, b_prev, q, run);
+
+  // requests in flight are counted one by one
+  lemma flying_all: \forall struct ashlar_request a[8]; flying(a, 8) ==
+    (a[0].rung != ASHLAR_RUNG_IDLE ? 1 : 0) + (a[1].rung != ASHLAR_RUNG_IDLE ? 1 : 0) +
+    (a[2].rung != ASHLAR_RUNG_IDLE ? 1 : 0) + (a[3].rung != ASHLAR_RUNG_IDLE ? 1 : 0) +
+    (a[4].rung != ASHLAR_RUNG_IDLE ? 1 : 0) + (a[5].rung != ASHLAR_RUNG_IDLE ? 1 : 0) +
+    (a[6].rung != ASHLAR_RUNG_IDLE ? 1 : 0) + (a[7].rung != ASHLAR_RUNG_IDLE ? 1 : 0);
+  lemma slots_needed_all: \forall struct ashlar_request a[8]; slots_needed(a, 8) == NEEDS(a[0]) + NEEDS(a[1]) +
+    NEEDS(a[2]) + NEEDS(a[3]) + NEEDS(a[4]) + NEEDS(a[5]) + NEEDS(a[6]) + NEEDS(a[7]);
+  lemma flying_least: \forall struct ashlar_request a[8]; \forall integer n; 0 <= n < 8 ==>
+    (a[n].rung != ASHLAR_RUNG_IDLE ? 1 : 0) <= flying(a, 8) <= 8;
+  lemma slots_needed_least: \forall struct ashlar_request a[8]; \forall integer n; 0 <= n < 8 ==>
+    NEEDS(a[n]) <= slots_needed(a, 8) <= ASHLAR_SET_ASIDE;
+  lemma slots_needed_most: \forall struct ashlar_request a[8];
+    slots_needed(a, 8) <= ASHLAR_REQUEST_SLOTS * flying(a, 8);
+
   // frames of one request compose
   lemma frames_compose:
     \forall integer a_top;
@@ -279,5 +333,14 @@
       a_growable, a_hold, a_holder,
       c_top, c_state, c_addr, c_size, c_requested, c_age, c_base, c_home, c_next, c_generation, c_growable,
         c_hold, c_holder, r, but);
+
+  // one request changes: by so much the sums do
+  lemma flying_changes: \forall struct ashlar_request a[8]; \forall struct ashlar_request b[8]; \forall integer n;
+    0 <= n < 8 ==> (\forall integer q; 0 <= q < 8 ==> q != n ==> a[q].rung == b[q].rung) ==>
+    flying(b, 8) == flying(a, 8) - (a[n].rung != ASHLAR_RUNG_IDLE ? 1 : 0) + (b[n].rung != ASHLAR_RUNG_IDLE ? 1 : 0);
+  lemma slots_needed_changes: \forall struct ashlar_request a[8]; \forall struct ashlar_request b[8];
+    \forall integer n; 0 <= n < 8 ==>
+    (\forall integer q; 0 <= q < 8 ==> q != n ==> a[q].rung == b[q].rung && a[q].bytes == b[q].bytes) ==>
+    slots_needed(b, 8) == slots_needed(a, 8) - NEEDS(a[n]) + NEEDS(b[n]);
 */
 #endif

@@ -16,8 +16,8 @@
 
   // what a request in flight asks for: a block for a home whose pool and stream are there; or that the cache be emptied
   predicate request_wants(integer rung, integer home, integer bytes, integer size, integer waited,
-    uint8_t pool_state[65], integer stream_count) =
-    ASHLAR_RUNG_SEARCH <= rung <= ASHLAR_RUNG_EMPTY && -2 <= waited < stream_count &&
+    integer growable, integer total, uint8_t pool_state[65], integer stream_count) =
+    ASHLAR_RUNG_SEARCH <= rung <= ASHLAR_RUNG_EMPTY && -2 <= waited < stream_count && (growable != 0 ==> 0 < total) &&
     -1 <= home < ASHLAR_LISTS && (0 <= home ==> home / ASHLAR_STREAMS / ASHLAR_CLASSES == 0 ||
       pool_state[home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED) &&
     (rung <= ASHLAR_RUNG_OUT_OF_MEMORY ==> 0 < bytes <= size <= 2305843009213693952 && size % 512 == 0 && 0 <= home &&
@@ -66,7 +66,7 @@
 */
 // clang-format off
 #define WANTS(R) request_wants(m->request[R].rung, m->request[R].home, m->request[R].bytes, m->request[R].size, \
-  m->request[R].waited, m->pool_state, m->stream_count)
+  m->request[R].waited, m->request[R].growable, m->config.device_total, m->pool_state, m->stream_count)
 #define HOLDS(R, ONE) request_holds(m->request[R].rung, m->request[R].growth, m->request[R].growable, \
   m->request[R].run, m->request[R].run_end, m->request[R].slot, m->request[R].size, m->top, m->state, m->holder, \
   m->hold, m->addr, m->size, m->base, m->next, m->growable, R, ONE)
@@ -104,7 +104,8 @@
   requires wants: WANTS(request); \
   requires homed: HOMED; \
   requires flight: 1 <= m->in_flight <= ASHLAR_REQUESTS; \
-  requires spare: ENOUGH(request);
+  requires spare: ENOUGH(request); \
+  requires linked: RUN_LINKED(request);
 /* what a step leaves: the next rung (NONE), a request that waits for an outcome, or one that is over */
 #define STEP_CLAUSES(K, A, STEP) K whole: WHOLE_STATE; \
   K REQ_FRAME_ladder: FRAME(A, request, (STEP).kind == ASHLAR_STEP_DONE ? (STEP).slot : -1); \
@@ -114,7 +115,8 @@
     m->request[request].size == (A).request[request].size && m->in_flight == (A).in_flight && \
     (A).spare_count <= m->spare_count; \
   K waits: ASHLAR_STEP_NONE < (STEP).kind < ASHLAR_STEP_DONE ==> WANTS(request) && ASKED(request) && \
-    HOLDS(request, STEP_IS_ABOUT_ONE(request)) && m->request[request].step == (STEP).kind && \
+    HOLDS(request, STEP_IS_ABOUT_ONE(request)) && RUN_LINKED(request) && \
+    m->request[request].step == (STEP).kind && \
     m->in_flight == (A).in_flight; \
   K class: (STEP).kind < ASHLAR_STEP_DONE ==> (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \
     (A).request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY); \
@@ -152,7 +154,7 @@
   ensures wants: WANTS(request) && m->request[request].size == \old(m->request[request].size); \
   ensures same: m->request[request].bytes == \old(m->request[request].bytes) && \
     m->request[request].home == \old(m->request[request].home); \
-  ensures poised: POISED(request); \
+  ensures poised: POISED(request) && RUN_LINKED(request); \
   ensures rung: \old(m->request[request].rung) <= m->request[request].rung && m->in_flight == \old(m->in_flight) && \
     (m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY <==> \old(m->request[request].rung) <= ASHLAR_RUNG_OUT_OF_MEMORY); \
   ensures homed: HOMED; \

@@ -54,6 +54,11 @@
     (\forall integer i; 0 <= i < top ==> state[i] == ASHLAR_HELD ==> holder[i] == r ==>
       addr[i] + size[i] <= end && growable[i] == 1 && addr[run] <= addr[i] &&
       (addr[i] + size[i] < end ==> 0 <= next[i] < top && state[next[i]] == ASHLAR_HELD && holder[next[i]] == r));
+  // and each of them but the first one has the block before it in the run too
+  predicate run_linked(integer top, uint8_t state[ASHLAR_SLOTS], int32_t holder[ASHLAR_SLOTS],
+    int32_t prev[ASHLAR_SLOTS], integer r, integer run) =
+    \forall integer i; 0 <= i < top ==> state[i] == ASHLAR_HELD ==> holder[i] == r ==> i != run ==>
+      0 <= prev[i] < top && state[prev[i]] == ASHLAR_HELD && holder[prev[i]] == r;
 */
 // clang-format off
 #define FRAMED(A) (A).top, (A).state, (A).addr, (A).size, (A).requested, (A).age, (A).base, (A).home, (A).next, \
@@ -71,6 +76,8 @@
 #define HOLDS_TO_MAP(R) holds_to_map(m->top, m->state, m->holder, m->hold, R)
 #define HOLDS_RUN(R) holds_run(m->top, m->state, m->holder, m->addr, m->size, m->next, m->growable, R, m->request[R].run, \
   m->request[R].run_end)
+#define RUN_LINKED(R) (m->request[R].run != -1 ==> \
+  run_linked(m->top, m->state, m->holder, m->prev, R, m->request[R].run))
 #define RUN_MAPPED(R) (\forall integer i; 0 <= i < m->top ==> in_run(*m, R, i) ==> m->hold[i] != ASHLAR_HOLD_UNMAPPED)
 /* the promise of the device */
 #define APART(ADDR, SIZE) \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==> \
