@@ -5,6 +5,7 @@
 #ifndef ASHLAR_CORE_FLIGHT_H
 #define ASHLAR_CORE_FLIGHT_H
 
+#include "core/block_table.h"
 #include "core/step.h"
 #include "core/whole.h"
 #include "spec/block_manager.h"

@@ -379,6 +379,22 @@ static uint64_t reserved_bytes(const struct ashlar_manager *m)
   return m->stat[all].current;
 }
 
+/* Asks for a segment. */
+/*@ REQUIRES_GOING
+    requires none: HOLDS_NONE(request) && m->request[request].growth == ASHLAR_GROWTH_NONE &&
+      m->request[request].run == -1;
+    requires rung: asks(m->request[request].rung);
+    requires bytes: m->request[request].size <= bytes && bytes % 512 == 0;
+    terminates \true; exits \false;
+    assigns m->request[request].slot, m->request[request].step, m->request[request].asked;
+    ENSURES_STEP
+    ensures kind: \result.kind == ASHLAR_STEP_ALLOCATE;
+*/
+static struct ashlar_step ask_segment(struct ashlar_manager *m, int32_t request, uint64_t bytes)
+{
+  return ask_bytes(m, request, ASHLAR_STEP_ALLOCATE, bytes);
+}
+
 /* Asks the device, unless the limit refuses. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
@@ -402,7 +418,7 @@ static struct ashlar_step ask_device(struct ashlar_manager *m, int32_t request)
   if (m->request[request].growable != 0) {
     return grow(m, request);
   }
-  return ask_bytes(m, request, ASHLAR_STEP_ALLOCATE, bytes);
+  return ask_segment(m, request, bytes);
 }
 
 /* A segment leaves. What left is not there to be released again. */
