@@ -106,15 +106,36 @@ static int config_valid(struct ashlar_config config)
   return 1;
 }
 
+/* A manager with nothing in it. */
+/*@ requires \valid(m);
+    requires zeroed: NOTHING_YET;
+    requires valid: valid_config(config);
+    terminates \true; exits \false;
+    assigns m->config, m->growable_on, m->limit, m->collect_above;
+    ENSURES_MANAGER
+    ensures set: m->config == config && m->growable_on == config.growable && m->limit == UINT64_MAX &&
+      m->collect_above == UINT64_MAX;
+*/
+static void set_up(struct ashlar_manager *m, struct ashlar_config config)
+{
+  m->config = config;
+  m->growable_on = config.growable;
+  m->limit = UINT64_MAX;
+  m->collect_above = UINT64_MAX;
+  //@ ghost ashlar_blocks_close(m);
+  //@ ghost ashlar_map_close(m);
+  //@ ghost ashlar_uses_close(m);
+  //@ ghost ashlar_pools_close(m);
+  //@ ghost ashlar_streams_close(m);
+  //@ ghost ashlar_whole_close(m);
+}
+
 enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_config config)
 {
   if (!config_valid(config)) {
     return ASHLAR_ERROR_SETTING;
   }
-  m->config = config;
-  m->growable_on = config.growable;
-  m->limit = UINT64_MAX;
-  m->collect_above = UINT64_MAX;
+  set_up(m, config);
   return ASHLAR_OK;
 }
 

@@ -91,6 +91,18 @@ struct ashlar_config ashlar_default_config(void);
    large_segment_size: a multiple of 2 MiB above 10 MiB; max_split_size and oversize_slack: at least
    large_segment_size; growable and callbacks: 0 or 1; device_total: below 2^60, and not 0 where growable is 1). O(1),
    touches none of the slots. */
+/*@ requires \valid(m);
+    requires zeroed: NOTHING_YET;
+    terminates \true; exits \false;
+    assigns m->config, m->growable_on, m->limit, m->collect_above;
+    ensures REQ_SIZE_settings_refused: valid_config(config) ? \result == ASHLAR_OK : \result == ASHLAR_ERROR_SETTING;
+    ensures REQ_ATOMIC_init: \result != ASHLAR_OK ==> *m == \old(*m);
+    behavior valid:
+      assumes valid_config(config);
+      ENSURES_MANAGER
+      ensures set: m->config == config && m->growable_on == config.growable;
+      ensures REQ_LADDER_limit_unset: m->limit == UINT64_MAX && m->collect_above == UINT64_MAX;
+*/
 enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_config config);
 
 /* Limits reserved memory, and sets from where on the collection by age releases: bytes, UINT64_MAX: off. O(1). */

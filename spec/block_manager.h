@@ -312,6 +312,16 @@
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> ASKED(q)
 #define OTHERS_LINKED(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (R) ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> RUN_LINKED(q)
-#define ASSIGNS_MANAGER *m
+/* storage before the first call: what is counted, and what is looked up by the number of a stream, pool or request */
+#define NOTHING_YET (m->top == 0 && m->spare_count == 0 && m->free_count == 0 && m->use_top == 0 && \
+  m->use_spare_count == 0 && m->stream_count == 0 && m->pool_top == 0 && m->in_flight == 0 && \
+  (\forall integer s; 0 <= s < ASHLAR_STATES ==> m->bytes[s] == 0) && \
+  (\forall integer i; 0 <= i < ASHLAR_SLOTS ==> m->bucket[i] == 0 && m->first_use[i] == 0) && \
+  (\forall integer s; 0 <= s < ASHLAR_STREAMS ==> m->queue_head[s] == 0 && m->queue_tail[s] == 0 && \
+    m->submitted[s] == 0 && m->completed[s] == 0 && m->stream_segments[s] == 0) && \
+  (\forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> m->pool_state[p] == ASHLAR_POOL_UNUSED && \
+    m->pool_uses[p] == 0 && m->pool_segments[p] == 0 && m->pool_use_on_oom[p] == 0 && m->pool_no_split[p] == 0 && \
+    m->scope_serial[p] == 0) && \
+  (\forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m->request[r].rung == ASHLAR_RUNG_IDLE))
 // clang-format on
 #endif
