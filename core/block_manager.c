@@ -18,7 +18,6 @@
     m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
 #define ENSURES_BEGUN ENSURES_HANDLE \
   ensures kind: ASHLAR_STEP_NONE < \result.kind < ASHLAR_STEP_ERROR && 0 <= \result.request < ASHLAR_REQUESTS; \
-  ensures status: \result.kind == ASHLAR_STEP_ERROR || \result.status != ASHLAR_ERROR_CAPACITY; \
   ensures REQ_FRAME_begun: FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
   ensures REQ_SIZE_enough_begun: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
     request.size <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \

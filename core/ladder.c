@@ -519,6 +519,82 @@ static struct ashlar_step release_oversize(struct ashlar_manager *m, int32_t req
   return leave(m, request, slot);
 }
 
+/* The place, among the streams ascending, from which on this rung waits. Before the first one deferred blocks go on. */
+/*@ REQUIRES_GOING
+    requires poised: POISED(request);
+    requires none: m->request[request].growth == ASHLAR_GROWTH_NONE;
+    terminates \true; exits \false;
+    assigns ASSIGNS_LADDER;
+    ENSURES_CHANGED
+    ensures place: 0 <= \result <= m->stream_count;
+    ensures rung: m->request[request].rung == \old(m->request[request].rung) &&
+      m->request[request].growth == ASHLAR_GROWTH_NONE;
+*/
+static int32_t waiting_place(struct ashlar_manager *m, int32_t request)
+{
+  if (m->request[request].waited == NOT_WAITED) {
+    m->sync_all_streams = ashlar_saturating_sum(m->sync_all_streams, 1);
+    ashlar_move_go_on(m);
+    m->request[request].waited = -1;
+    return 0;
+  }
+  if (m->request[request].waited >= 0) {
+    return ashlar_move_place(m, m->request[request].waited) + 1;
+  }
+  return 0;
+}
+
+/* Waits for the last use of a stream. */
+/*@ REQUIRES_GOING
+    requires poised: POISED(request);
+    requires none: m->request[request].growth == ASHLAR_GROWTH_NONE;
+    requires stream: 0 <= stream < m->stream_count && number <= m->submitted[stream];
+    terminates \true; exits \false;
+    assigns m->request[request];
+    ENSURES_STEP
+    ensures kind: \result.kind == ASHLAR_STEP_WAIT;
+*/
+static struct ashlar_step wait_for(struct ashlar_manager *m, int32_t request, int32_t stream,
+                                   uint64_t number)
+{
+  struct ashlar_step step = ask(m, request, ASHLAR_STEP_WAIT, -1);
+  step.stream = stream;
+  step.number = number;
+  m->request[request].number = number;
+  m->request[request].waited = stream;
+  return step;
+}
+
+/* Waits for the first stream, from a place on, that has uses in its queue, of blocks of a pool (-1: of any). */
+/*@ REQUIRES_GOING
+    requires poised: POISED(request);
+    requires none: m->request[request].growth == ASHLAR_GROWTH_NONE;
+    requires rung: m->request[request].rung < ASHLAR_RUNG_EMPTY &&
+      m->request[request].rung != ASHLAR_RUNG_OUT_OF_MEMORY;
+    requires place: 0 <= place <= m->stream_count;
+    terminates \true; exits \false;
+    assigns m->request[request];
+    ENSURES_STEP
+    ensures kind: \result.kind == ASHLAR_STEP_WAIT || \result.kind == ASHLAR_STEP_NONE;
+*/
+static struct ashlar_step wait_from(struct ashlar_manager *m, int32_t request, int32_t place,
+                                    int32_t pool)
+{
+  /*@ loop invariant place: 0 <= place <= m->stream_count;
+      loop assigns place;
+      loop variant m->stream_count - place;
+  */
+  while (place < m->stream_count) {
+    int32_t stream = ashlar_move_at_place(m, place);
+    uint64_t number = ashlar_move_last(m, stream, pool);
+    if (number > 0) {
+      return wait_for(m, request, stream, number);
+    }
+    place++;
+  }
+  return pass_on(m, request);
+}
+
 /* Waits for the uses of each stream once, streams ascending. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
@@ -534,38 +610,15 @@ static struct ashlar_step wait_all(struct ashlar_manager *m, int32_t request)
 {
   int emptying = m->request[request].rung == ASHLAR_RUNG_EMPTY_WAIT;
   int32_t pool = -1;
-  int32_t place = 0;
+  int32_t place;
   if (emptying && m->request[request].home >= 0) {
     pool = ashlar_home_pool(m->request[request].home);
     if (m->pool_state[pool] != ASHLAR_POOL_FREEABLE) {
       return pass_on(m, request);
     }
   }
-  if (m->request[request].waited == NOT_WAITED) {
-    m->sync_all_streams = ashlar_saturating_sum(m->sync_all_streams, 1);
-    ashlar_move_go_on(m);
-    m->request[request].waited = -1;
-  } else if (m->request[request].waited >= 0) {
-    place = ashlar_move_place(m, m->request[request].waited) + 1;
-  }
-  /*@ loop invariant place: 0 <= place <= m->stream_count;
-      loop assigns place;
-      loop variant m->stream_count - place;
-  */
-  while (place < m->stream_count) {
-    int32_t stream = ashlar_move_at_place(m, place);
-    uint64_t number = ashlar_move_last(m, stream, pool);
-    if (number > 0) {
-      struct ashlar_step step = ask(m, request, ASHLAR_STEP_WAIT, -1);
-      step.stream = stream;
-      step.number = number;
-      m->request[request].number = number;
-      m->request[request].waited = stream;
-      return step;
-    }
-    place++;
-  }
-  return pass_on(m, request);
+  place = waiting_place(m, request);
+  return wait_from(m, request, place, pool);
 }
 
 /* The block that is released next, when everything is; -1: none. */

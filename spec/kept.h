@@ -6,8 +6,11 @@
 #include "spec/block_manager.h"
 
 /* slots that a request is given room for */
-#define NEEDS(Q) ((Q).rung != ASHLAR_RUNG_IDLE && 0 < (Q).bytes ? ASHLAR_REQUEST_SLOTS : 0)
+#define NEEDS(Q) needs((Q).rung, (Q).bytes)
 /*@
+  logic integer needs(integer rung, integer bytes) =
+    rung != ASHLAR_RUNG_IDLE && 0 < bytes ? ASHLAR_REQUEST_SLOTS : 0;
+
   // what another request holds, and what its step is about, is kept
   lemma none_kept:
     \forall integer a_top;

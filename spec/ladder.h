@@ -111,7 +111,7 @@
   K REQ_FRAME_ladder: FRAME(A, request, (STEP).kind == ASHLAR_STEP_DONE ? (STEP).slot : -1); \
   K kind: ASHLAR_STEP_NONE <= (STEP).kind <= ASHLAR_STEP_ERROR; \
   K next: (STEP).kind == ASHLAR_STEP_NONE ==> WANTS(request) && POISED(request) && \
-    (A).request[request].rung < m->request[request].rung && \
+    (A).request[request].rung < m->request[request].rung && m->request[request].run == -1 && \
     m->request[request].size == (A).request[request].size && m->in_flight == (A).in_flight && \
     (A).spare_count <= m->spare_count; \
   K waits: ASHLAR_STEP_NONE < (STEP).kind < ASHLAR_STEP_DONE ==> WANTS(request) && ASKED(request) && \
