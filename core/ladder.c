@@ -689,6 +689,32 @@ static struct ashlar_step out_of_memory(struct ashlar_manager *m, int32_t reques
 
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
+    requires none: m->request[request].growth == ASHLAR_GROWTH_NONE;
+    requires rung: m->request[request].rung == ASHLAR_RUNG_CALLBACKS;
+    terminates \true; exits \false;
+    assigns ASSIGNS_LADDER;
+    ENSURES_STEP
+*/
+static struct ashlar_step ask_callbacks(struct ashlar_manager *m, int32_t request)
+{
+  return ask(m, request, ASHLAR_STEP_CALLBACKS, -1);
+}
+
+/*@ REQUIRES_GOING
+    requires poised: POISED(request);
+    requires none: m->request[request].growth == ASHLAR_GROWTH_NONE;
+    requires rung: m->request[request].rung == ASHLAR_RUNG_EMPTY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_LADDER;
+    ENSURES_STEP
+*/
+static struct ashlar_step emptied(struct ashlar_manager *m, int32_t request)
+{
+  return ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
+}
+
+/*@ REQUIRES_GOING
+    requires poised: POISED(request);
     requires ready: READY;
     terminates \true; exits \false;
     assigns ASSIGNS_LADDER;
@@ -701,7 +727,7 @@ static struct ashlar_step climb(struct ashlar_manager *m, int32_t request)
   }
   switch (m->request[request].rung) {
   case ASHLAR_RUNG_CALLBACKS:
-    return ask(m, request, ASHLAR_STEP_CALLBACKS, -1);
+    return ask_callbacks(m, request);
   case ASHLAR_RUNG_COLLECT:
     return collect(m, request);
   case ASHLAR_RUNG_ASK:
@@ -724,7 +750,7 @@ static struct ashlar_step climb(struct ashlar_manager *m, int32_t request)
   case ASHLAR_RUNG_OUT_OF_MEMORY:
     return out_of_memory(m, request);
   case ASHLAR_RUNG_EMPTY:
-    return ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
+    return emptied(m, request);
   default:
     return search(m, request);
   }
