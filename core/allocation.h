@@ -152,11 +152,12 @@ void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot);
 /*@ requires \valid(m); REQUIRES_STATE
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
-    assigns ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
+    assigns ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered);
     ENSURES_STATE ENSURES_LISTED
     ensures REQ_FREE_done: m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNUSED;
     ensures result: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE;
     ensures REQ_FRAME_free: others_kept(\old(*m), *m, slot);
+    ENSURES_SLOTS_LEFT
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot);

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/block_manager.h"
 
+#include "core/flight.h"
+#include "spec/kept.h"
+
 // clang-format off
 /* a request that is to begin, and its first step */
 #define REQUIRES_BEGUN \
@@ -111,7 +114,7 @@ static int config_valid(struct ashlar_config config)
     requires valid: valid_config(config);
     terminates \true; exits \false;
     assigns m->config, m->growable_on, m->limit, m->collect_above;
-    ENSURES_MANAGER
+    ENSURES_SERVING
     ensures set: m->config == config && m->growable_on == config.growable && m->limit == UINT64_MAX &&
       m->collect_above == UINT64_MAX;
 */
@@ -373,11 +376,11 @@ static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request 
 }
 
 /* A request begins. */
-/*@ REQUIRES_MANAGER
+/*@ REQUIRES_SERVING
     REQUIRES_BEGUN
     terminates \true; exits \false;
     assigns *m;
-    ENSURES_MANAGER
+    ENSURES_SERVING
     ENSURES_BEGUN
 */
 static struct ashlar_step begin(struct ashlar_manager *m, struct ashlar_request request,
@@ -589,11 +592,11 @@ static struct ashlar_step place(struct ashlar_manager *m, uint64_t address, uint
 }
 
 /* The same, of a manager; deferred blocks go on before. */
-/*@ REQUIRES_MANAGER
+/*@ REQUIRES_SERVING
     REQUIRES_PLACE
     terminates \true; exits \false;
     assigns *m;
-    ENSURES_MANAGER
+    ENSURES_SERVING
     ENSURES_PLACED
 */
 static struct ashlar_step place_polled(struct ashlar_manager *m, uint64_t address, uint64_t bytes,
@@ -929,11 +932,11 @@ static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
 }
 
 /* The same, of a manager. */
-/*@ REQUIRES_MANAGER
+/*@ REQUIRES_SERVING
     REQUIRES_OUTCOME
     terminates \true; exits \false;
     assigns *m;
-    ENSURES_MANAGER
+    ENSURES_SERVING
     ENSURES_RESUMED
 */
 static struct ashlar_step resume(struct ashlar_manager *m, int32_t request,
@@ -1007,11 +1010,11 @@ static void end(struct ashlar_manager *m, int32_t request)
 }
 
 /* The same, of a manager. */
-/*@ REQUIRES_MANAGER
+/*@ REQUIRES_SERVING
     REQUIRES_FLYING
     terminates \true; exits \false;
     assigns *m;
-    ENSURES_MANAGER
+    ENSURES_SERVING
     ENSURES_DROPPED
 */
 static void abandon(struct ashlar_manager *m, int32_t request)

@@ -285,6 +285,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot)
     ensures bytes: m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) +
       m->size[slot] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_SLOTS_LEFT
 */
 static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {
@@ -318,6 +319,7 @@ static void absorb_next(struct ashlar_manager *m, int32_t slot, uint8_t state)
     ensures bytes: m->bytes[ASHLAR_TAKEN] == \old(m->bytes[ASHLAR_TAKEN]) - \old(m->size[slot]) +
       m->size[\result] && all_bytes(m->bytes) == \old(all_bytes(m->bytes));
     ensures spare: m->spare_count >= \old(m->spare_count);
+    ENSURES_SLOTS_LEFT
 */
 static int32_t absorb_prev(struct ashlar_manager *m, int32_t slot, uint8_t state)
 {

@@ -177,6 +177,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
     ensures spare: m->spare_count >= \old(m->spare_count);
     ensures open: \old(*m).state[\result] != ASHLAR_UNUSED && \forall integer j; 0 <= j < m->top ==> j != \result ==>
       m->state[j] == ASHLAR_UNUSED || m->state[j] == \old(*m).state[j];
+    ENSURES_SLOTS_LEFT
 */
 int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t state);
 

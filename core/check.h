@@ -1,8 +1,9 @@
 /* check.h - the whole state of a manager, checked at run time: clause by clause, the predicates of the proof (REQ-VALID).
  *
  * Any bytes may be there: nothing is believed before it was checked. So the clauses have an order, and one may read by
- * an index that an earlier one has found in range. Each is a function named after its predicate of spec/. Predicates that
- * follow from others are not run: they could not fail.
+ * an index that an earlier one has found in range. Each is a function named after its predicate of spec/, and proved to
+ * find it broken exactly where it is. Predicates that follow from others are not run: they could not fail, which is proved
+ * where the last of those is checked.
  *
  *   bytes_bounded, spares_counted: disjoint blocks below 2^64; a bijection between spare slots and unused ones
  *   uses_counted: the same of records
@@ -17,6 +18,7 @@
 #define ASHLAR_CORE_CHECK_H
 
 #include "core/manager.h"
+#include "core/step.h"
 
 enum ashlar_clause {
   /* spec/free_index.h, spec/block_table.h, spec/address_map.h */
@@ -111,6 +113,9 @@ enum ashlar_clause {
   ASHLAR_CLAUSES
 };
 
+/* Names the clauses, and so stands behind them. */
+#include "spec/check.h"
+
 struct ashlar_finding {
   int32_t clause; /* enum ashlar_clause; -1: none is broken */
   int32_t
@@ -118,12 +123,32 @@ struct ashlar_finding {
 };
 
 /* The first clause that is broken. Changes nothing, and may be called between any two calls, whatever is in flight. */
-/*@ requires \valid_read(m);
+/*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_VALID_named: -1 <= \result.clause < ASHLAR_CLAUSES;
+    ensures REQ_VALID_whole: \result.clause == -1 <==> checked(*m, ASHLAR_CLAUSES);
+    ensures REQ_VALID_first: \result.clause != -1 ==> checked(*m, \result.clause) && !checked(*m, \result.clause + 1) &&
+      0 <= \result.at;
 */
 struct ashlar_finding ashlar_check(const struct ashlar_manager *m);
+
+/* What all clauses say is the invariant of a manager, neither less nor more: for the prover only. */
+/*@ ghost
+  /@ requires \valid(m);
+     requires checked: checked(*m, ASHLAR_CLAUSES);
+     terminates \true; exits \false; assigns \nothing;
+     MANAGER_INVARIANT(ensures)
+  @/
+  void ashlar_checked_is_valid(const struct ashlar_manager *m);
+
+  /@ requires \valid(m);
+     MANAGER_INVARIANT(requires)
+     terminates \true; exits \false; assigns \nothing;
+     ensures checked: checked(*m, ASHLAR_CLAUSES);
+  @/
+  void ashlar_valid_is_checked(const struct ashlar_manager *m);
+*/
 
 /* The name of a clause; "" for a number that is none. */
 const char *ashlar_check_name(int32_t clause);

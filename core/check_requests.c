@@ -7,20 +7,34 @@
 
 /* --- settings --- */
 
-static int sizes_valid(const struct ashlar_config *config)
+/*@ requires \valid(m);
+    READS
+    ensures sizes: \result != 0 <==> 10485760 < m->config.large_segment_size <= 1152921504606846975 &&
+      m->config.large_segment_size % 2097152 == 0 && m->config.large_segment_size <= m->config.max_split_size &&
+      m->config.large_segment_size <= m->config.oversize_slack && m->config.device_total <= 1152921504606846975;
+*/
+static int sizes_valid(const struct ashlar_manager *m)
 {
-  return config->large_segment_size > ASHLAR_LARGE_EXACT &&
-         config->large_segment_size <= ASHLAR_MAX_REQUEST &&
-         config->large_segment_size % ASHLAR_LARGE_STEP == 0 &&
-         config->max_split_size >= config->large_segment_size &&
-         config->oversize_slack >= config->large_segment_size &&
-         config->device_total <= ASHLAR_MAX_REQUEST;
+  return m->config.large_segment_size > ASHLAR_LARGE_EXACT &&
+         m->config.large_segment_size <= ASHLAR_MAX_REQUEST &&
+         m->config.large_segment_size % ASHLAR_LARGE_STEP == 0 &&
+         m->config.max_split_size >= m->config.large_segment_size &&
+         m->config.oversize_slack >= m->config.large_segment_size &&
+         m->config.device_total <= ASHLAR_MAX_REQUEST;
 }
 
 /* The row of the division table that is wrong, ASHLAR_DIVISIONS for another setting. */
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_VALID_CONFIG)
+    CHECKS(ASHLAR_DIVISIONS, valid_config(m->config))
+*/
 static int32_t valid_config(const struct ashlar_manager *m)
 {
   int32_t row = 0;
+  /*@ loop invariant place: 0 <= row <= ASHLAR_DIVISIONS;
+      loop invariant passed: \forall integer k; 0 <= k < row ==> valid_division(m->config.divisions[k]);
+      loop assigns row;
+      loop variant ASHLAR_DIVISIONS - row;
+  */
   while (row < ASHLAR_DIVISIONS) {
     if (!ashlar_division_valid(m->config.divisions[row])) {
       return row;
@@ -29,11 +43,14 @@ static int32_t valid_config(const struct ashlar_manager *m)
   }
   return m->config.order <= ASHLAR_ORDER_SEGMENT && m->config.policy <= ASHLAR_POLICY_FAITHFUL &&
                  m->config.growable <= 1 && m->config.callbacks <= 1 &&
-                 (m->config.growable == 0 || m->config.device_total > 0) && sizes_valid(&m->config)
+                 (m->config.growable == 0 || m->config.device_total > 0) && sizes_valid(m)
              ? -1
              : ASHLAR_DIVISIONS;
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_GROWABLE_ALLOWED)
+    CHECKS(0, growable_allowed(m->growable_on, m->config))
+*/
 static int32_t growable_allowed(const struct ashlar_manager *m)
 {
   return m->growable_on == 0 || (m->growable_on == 1 && m->config.device_total > 0) ? -1 : 0;
@@ -41,15 +58,28 @@ static int32_t growable_allowed(const struct ashlar_manager *m)
 
 /* --- requests --- */
 
+/*@ requires \valid(m);
+    requires request: 0 <= r < ASHLAR_REQUESTS;
+    READS
+    ensures flies: \result == (m->request[r].rung != ASHLAR_RUNG_IDLE ? 1 : 0);
+*/
 static int flies(const struct ashlar_manager *m, int32_t r)
 {
   return m->request[r].rung != ASHLAR_RUNG_IDLE;
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_FLIGHT_COUNTED)
+    CHECKS(0, flight_counted(m->in_flight, m->request))
+*/
 static int32_t flight_counted(const struct ashlar_manager *m)
 {
   int32_t count = 0;
   int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: 0 <= count <= r && count == flying(m->request, r);
+      loop assigns r, count;
+      loop variant ASHLAR_REQUESTS - r;
+  */
   while (r < ASHLAR_REQUESTS) {
     count += flies(m, r);
     r++;
@@ -57,13 +87,45 @@ static int32_t flight_counted(const struct ashlar_manager *m)
   return m->in_flight == count ? -1 : 0;
 }
 
+/*@ ghost
+  /@ requires \valid(m);
+     READS
+     ensures grows: \forall integer k; 0 <= k <= ASHLAR_REQUESTS ==>
+       0 <= slots_needed(m->request, k) <= slots_needed(m->request, ASHLAR_REQUESTS);
+  @/
+  static void needs_grow(const struct ashlar_manager *m)
+  {
+    int32_t n = 0;
+    /@ loop invariant request: 0 <= n <= ASHLAR_REQUESTS;
+       loop invariant grows: \forall integer k; 0 <= k <= n ==>
+         0 <= slots_needed(m->request, k) <= slots_needed(m->request, n);
+       loop assigns n;
+       loop variant ASHLAR_REQUESTS - n;
+    @/
+    while (n < ASHLAR_REQUESTS) {
+      n++;
+    }
+  }
+*/
+
 /* The request for which slots are missing. */
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_FLIGHT_ROOM)
+    CHECKS(ASHLAR_REQUESTS - 1, flight_room(m->spare_count, m->top, m->request))
+*/
 static int32_t flight_room(const struct ashlar_manager *m)
 {
+  //@ ghost needs_grow(m);
   int32_t room = m->spare_count + (ASHLAR_SLOTS - m->top);
   int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: 0 <= room &&
+        room == m->spare_count + (ASHLAR_SLOTS - m->top) - slots_needed(m->request, r);
+      loop assigns r, room;
+      loop variant ASHLAR_REQUESTS - r;
+  */
   while (r < ASHLAR_REQUESTS) {
     if (flies(m, r) && m->request[r].bytes > 0) {
+      //@ assert more: slots_needed(m->request, r + 1) == slots_needed(m->request, r) + ASHLAR_REQUEST_SLOTS;
       room -= ASHLAR_REQUEST_SLOTS;
       if (room < 0) {
         return r;
@@ -74,6 +136,12 @@ static int32_t flight_room(const struct ashlar_manager *m)
   return -1;
 }
 
+/*@ requires \valid(m);
+    requires request: 0 <= r < ASHLAR_REQUESTS;
+    READS
+    ensures sized: \result != 0 <==> 0 < m->request[r].bytes <= m->request[r].size <= 2305843009213693952 &&
+      m->request[r].size % 512 == 0 && m->request[r].home != -1;
+*/
 static int is_sized(const struct ashlar_manager *m, int32_t r)
 {
   return m->request[r].bytes > 0 && m->request[r].bytes <= m->request[r].size &&
@@ -81,9 +149,23 @@ static int is_sized(const struct ashlar_manager *m, int32_t r)
          m->request[r].size % ASHLAR_GRANULE == 0 && m->request[r].home != -1;
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_VALID)
+    CHECKS(ASHLAR_REQUESTS - 1, requests_valid(m->request))
+*/
 static int32_t requests_valid(const struct ashlar_manager *m)
 {
   int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer q; 0 <= q < r ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==>
+        m->request[q].rung <= ASHLAR_RUNG_EMPTY && m->request[q].growth <= ASHLAR_GROWTH_RETURNING &&
+        -1 <= m->request[q].home < ASHLAR_LISTS &&
+        (m->request[q].rung < ASHLAR_RUNG_EMPTY_WAIT ==>
+          0 < m->request[q].bytes <= m->request[q].size <= 2305843009213693952 && m->request[q].size % 512 == 0 &&
+          0 <= m->request[q].home) &&
+        (ASHLAR_RUNG_EMPTY_WAIT <= m->request[q].rung ==> m->request[q].bytes == 0);
+      loop assigns r;
+      loop variant ASHLAR_REQUESTS - r;
+  */
   while (r < ASHLAR_REQUESTS) {
     if (flies(m, r)) {
       int known = m->request[r].rung <= ASHLAR_RUNG_EMPTY &&
@@ -100,6 +182,14 @@ static int32_t requests_valid(const struct ashlar_manager *m)
   return -1;
 }
 
+/*@ requires \valid(m);
+    requires request: 0 <= r < ASHLAR_REQUESTS && 0 <= m->request[r].home < ASHLAR_LISTS;
+    READS
+    ensures homed: \result != 0 <==> (ASHLAR_STREAMS * ASHLAR_CLASSES <= m->request[r].home ==>
+        m->pool_state[m->request[r].home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED) &&
+      (0 < m->request[r].bytes ==> m->request[r].home % ASHLAR_STREAMS < m->stream_count &&
+        m->stream_gone[m->request[r].home % ASHLAR_STREAMS] == 0);
+*/
 static int is_homed(const struct ashlar_manager *m, int32_t r)
 {
   int32_t pool = ashlar_home_pool(m->request[r].home);
@@ -108,9 +198,22 @@ static int is_homed(const struct ashlar_manager *m, int32_t r)
          (m->request[r].bytes == 0 || (stream < m->stream_count && m->stream_gone[stream] == 0));
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_HOMED)
+    CHECKS(ASHLAR_REQUESTS - 1, requests_homed(m->request, m->stream_count, m->stream_gone, m->pool_state))
+*/
 static int32_t requests_homed(const struct ashlar_manager *m)
 {
   int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer q; 0 <= q < r ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==>
+        0 <= m->request[q].home ==>
+        (ASHLAR_STREAMS * ASHLAR_CLASSES <= m->request[q].home ==>
+          m->pool_state[m->request[q].home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED) &&
+        (0 < m->request[q].bytes ==> m->request[q].home % ASHLAR_STREAMS < m->stream_count &&
+          m->stream_gone[m->request[q].home % ASHLAR_STREAMS] == 0);
+      loop assigns r;
+      loop variant ASHLAR_REQUESTS - r;
+  */
   while (r < ASHLAR_REQUESTS) {
     if (flies(m, r) && m->request[r].home != -1 && !is_homed(m, r)) {
       return r;
@@ -122,9 +225,17 @@ static int32_t requests_homed(const struct ashlar_manager *m)
 
 /* --- what they hold --- */
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_BLOCKS_HELD)
+    CHECKS(m->top - 1, blocks_held(m->top, m->state, m->holder, m->hold, m->growable, m->prev, m->next, m->request))
+*/
 static int32_t blocks_held(const struct ashlar_manager *m)
 {
   int32_t i = 0;
+  /*@ loop invariant place: 0 <= i <= m->top;
+      loop invariant passed: blocks_held(i, m->state, m->holder, m->hold, m->growable, m->prev, m->next, m->request);
+      loop assigns i;
+      loop variant m->top - i;
+  */
   while (i < m->top) {
     if (m->state[i] == ASHLAR_HELD) {
       int held = m->holder[i] >= 0 && m->holder[i] < ASHLAR_REQUESTS && flies(m, m->holder[i]) &&
@@ -140,20 +251,43 @@ static int32_t blocks_held(const struct ashlar_manager *m)
 }
 
 /* Whether a request holds a block. */
+/*@ requires \valid(m);
+    requires top: 0 <= m->top <= ASHLAR_SLOTS;
+    READS
+    ensures holds: \result != 0 <==> 0 <= i < m->top && m->state[i] == ASHLAR_HELD && m->holder[i] == r;
+*/
 static int holds(const struct ashlar_manager *m, int32_t r, int32_t i)
 {
   return i >= 0 && i < m->top && m->state[i] == ASHLAR_HELD && m->holder[i] == r;
 }
 
 /* Whether a request holds a block as a part of its run. */
+/*@ requires \valid(m);
+    requires top: 0 <= m->top <= ASHLAR_SLOTS;
+    READS
+    ensures runs: \result != 0 <==> in_run(m->top, m->state, m->hold, m->holder, i, r);
+*/
 static int runs(const struct ashlar_manager *m, int32_t r, int32_t i)
 {
   return holds(m, r, i) && m->hold[i] != ASHLAR_HOLD_LEAVING;
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_HOLD)
+    CHECKS(ASHLAR_REQUESTS - 1, requests_hold(m->request, m->top, m->state, m->holder, m->hold))
+*/
 static int32_t requests_hold(const struct ashlar_manager *m)
 {
   int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer q; 0 <= q < r ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==>
+        -1 <= m->request[q].slot < m->top && -1 <= m->request[q].run < m->top &&
+        (0 <= m->request[q].slot ==> m->state[m->request[q].slot] == ASHLAR_HELD &&
+          m->holder[m->request[q].slot] == q) &&
+        (0 <= m->request[q].run ==> m->state[m->request[q].run] == ASHLAR_HELD &&
+          m->holder[m->request[q].run] == q && m->hold[m->request[q].run] != ASHLAR_HOLD_LEAVING);
+      loop assigns r;
+      loop variant ASHLAR_REQUESTS - r;
+  */
   while (r < ASHLAR_REQUESTS) {
     if (flies(m, r) && ((m->request[r].slot != -1 && !holds(m, r, m->request[r].slot)) ||
                         (m->request[r].run != -1 && !runs(m, r, m->request[r].run)))) {
@@ -164,9 +298,17 @@ static int32_t requests_hold(const struct ashlar_manager *m)
   return -1;
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_LEAVING_ASKED)
+    CHECKS(m->top - 1, leaving_asked(m->top, m->state, m->hold, m->holder, m->request))
+*/
 static int32_t leaving_asked(const struct ashlar_manager *m)
 {
   int32_t i = 0;
+  /*@ loop invariant place: 0 <= i <= m->top;
+      loop invariant passed: leaving_asked(i, m->state, m->hold, m->holder, m->request);
+      loop assigns i;
+      loop variant m->top - i;
+  */
   while (i < m->top) {
     if (m->state[i] == ASHLAR_HELD && m->hold[i] == ASHLAR_HOLD_LEAVING &&
         m->request[m->holder[i]].slot != i) {
@@ -178,9 +320,20 @@ static int32_t leaving_asked(const struct ashlar_manager *m)
 }
 
 /* prev leads to the first block of the run. */
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_RUNS_BEGIN)
+    CHECKS(m->top - 1, runs_begin(m->top, m->state, m->hold, m->holder, m->prev, m->request))
+*/
 static int32_t runs_begin(const struct ashlar_manager *m)
 {
   int32_t i = 0;
+  /*@ loop invariant place: 0 <= i <= m->top;
+      loop invariant passed: \forall integer j; 0 <= j < i ==> m->state[j] == ASHLAR_HELD ==>
+        m->hold[j] != ASHLAR_HOLD_LEAVING ==> m->request[m->holder[j]].run != -1 &&
+        (m->request[m->holder[j]].run != j ==>
+          in_run(m->top, m->state, m->hold, m->holder, m->prev[j], m->holder[j]));
+      loop assigns i;
+      loop variant m->top - i;
+  */
   while (i < m->top) {
     if (m->state[i] == ASHLAR_HELD && m->hold[i] != ASHLAR_HOLD_LEAVING) {
       int32_t first = m->request[m->holder[i]].run;
@@ -194,9 +347,20 @@ static int32_t runs_begin(const struct ashlar_manager *m)
 }
 
 /* next leads to its end. */
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_RUNS_END)
+    CHECKS(m->top - 1, runs_end(m->top, m->state, m->hold, m->holder, m->next, m->addr, m->size, m->request))
+*/
 static int32_t runs_end(const struct ashlar_manager *m)
 {
   int32_t i = 0;
+  /*@ loop invariant place: 0 <= i <= m->top;
+      loop invariant passed: \forall integer j; 0 <= j < i ==> m->state[j] == ASHLAR_HELD ==>
+        m->hold[j] != ASHLAR_HOLD_LEAVING ==> m->addr[j] + m->size[j] <= m->request[m->holder[j]].run_end &&
+        (m->addr[j] + m->size[j] < m->request[m->holder[j]].run_end ==>
+          in_run(m->top, m->state, m->hold, m->holder, m->next[j], m->holder[j]));
+      loop assigns i;
+      loop variant m->top - i;
+  */
   while (i < m->top) {
     if (m->state[i] == ASHLAR_HELD && m->hold[i] != ASHLAR_HOLD_LEAVING) {
       uint64_t end = m->addr[i] + m->size[i];
@@ -213,6 +377,13 @@ static int32_t runs_end(const struct ashlar_manager *m)
 /* --- what they have asked for --- */
 
 /* Memory, or a range, that can be a segment; for a segment as much as the request needs. */
+/*@ requires \valid(m);
+    requires request: 0 <= r < ASHLAR_REQUESTS;
+    READS
+    ensures asks: \result != 0 <==> 0 < m->request[r].bytes && 0 < m->request[r].asked &&
+      least <= m->request[r].asked &&
+      m->request[r].asked % 512 == 0;
+*/
 static int asks_bytes(const struct ashlar_manager *m, int32_t r, uint64_t least)
 {
   return m->request[r].bytes > 0 && m->request[r].asked > 0 && m->request[r].asked >= least &&
@@ -220,6 +391,11 @@ static int asks_bytes(const struct ashlar_manager *m, int32_t r, uint64_t least)
 }
 
 /* Whether the held block, if there is one, is what the step is about. */
+/*@ requires \valid(m);
+    requires request: 0 <= r < ASHLAR_REQUESTS && -1 <= m->request[r].slot < ASHLAR_SLOTS;
+    READS
+    ensures fitting: \result != 0 <==> request_asked(*m, r);
+*/
 static int asks_fitting(const struct ashlar_manager *m, int32_t r)
 {
   int32_t i = m->request[r].slot;
@@ -252,9 +428,18 @@ static int asks_fitting(const struct ashlar_manager *m, int32_t r)
   }
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_ASKED)
+    CHECKS(ASHLAR_REQUESTS - 1, requests_asked(m->request, m->hold, m->growable, m->prev, m->next))
+*/
 static int32_t requests_asked(const struct ashlar_manager *m)
 {
   int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer q; 0 <= q < r ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==>
+        request_asked(*m, q);
+      loop assigns r;
+      loop variant ASHLAR_REQUESTS - r;
+  */
   while (r < ASHLAR_REQUESTS) {
     if (flies(m, r) && !asks_fitting(m, r)) {
       return r;
@@ -264,6 +449,14 @@ static int32_t requests_asked(const struct ashlar_manager *m)
   return -1;
 }
 
+/*@ requires \valid(m);
+    requires request: 0 <= r < ASHLAR_REQUESTS;
+    requires streams: 0 <= m->stream_count < ASHLAR_STREAMS;
+    READS
+    ensures fitting: \result != 0 <==> -2 <= m->request[r].waited < m->stream_count &&
+      (m->request[r].step == ASHLAR_STEP_WAIT ==> 0 <= m->request[r].waited &&
+        m->request[r].number <= m->submitted[m->request[r].waited]);
+*/
 static int waits_fitting(const struct ashlar_manager *m, int32_t r)
 {
   int32_t stream = m->request[r].waited;
@@ -274,9 +467,19 @@ static int waits_fitting(const struct ashlar_manager *m, int32_t r)
          (stream >= 0 && m->request[r].number <= m->submitted[stream]);
 }
 
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_WAIT)
+    CHECKS(ASHLAR_REQUESTS - 1, requests_wait(m->request, m->stream_count, m->submitted))
+*/
 static int32_t requests_wait(const struct ashlar_manager *m)
 {
   int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer q; 0 <= q < r ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==>
+        -2 <= m->request[q].waited < m->stream_count && (m->request[q].step == ASHLAR_STEP_WAIT ==>
+          0 <= m->request[q].waited && m->request[q].number <= m->submitted[m->request[q].waited]);
+      loop assigns r;
+      loop variant ASHLAR_REQUESTS - r;
+  */
   while (r < ASHLAR_REQUESTS) {
     if (flies(m, r) && !waits_fitting(m, r)) {
       return r;

@@ -12,7 +12,7 @@
 
 /*@ ghost
   /@ requires \valid(m);
-     MANAGER_INVARIANT(requires)
+     SERVING_INVARIANT(requires)
      terminates \true; exits \false;
      assigns \nothing;
      FLIGHT_INVARIANT(ensures)
@@ -24,7 +24,7 @@
      FLIGHT_INVARIANT(requires)
      terminates \true; exits \false;
      assigns \nothing;
-     MANAGER_INVARIANT(ensures)
+     SERVING_INVARIANT(ensures)
   @/
   void ashlar_flight_close(const struct ashlar_manager *m);
 */

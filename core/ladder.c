@@ -7,10 +7,8 @@ enum { NOT_WAITED = -2 };
 
 int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stream)
 {
-  if (!ashlar_move_live(m, caller_stream)) {
-    return 0;
-  }
-  return m->stream_captured[caller_stream] != 0;
+  //@ ghost ashlar_whole_open(m);
+  return ashlar_stream_live(m, caller_stream) && m->stream_captured[caller_stream] != 0;
 }
 
 int ashlar_ladder_busy(const struct ashlar_manager *m)

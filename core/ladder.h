@@ -13,15 +13,15 @@
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_LADDER_capture_caller: \result != 0 ==> is_stream(*m, caller_stream) && m->stream_captured[caller_stream] != 0;
+    ensures REQ_LADDER_capture_caller: \result != 0 <==> in_capture(*m, caller_stream);
 */
 int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stream);
 
 /* Whether calls that change blocks are refused: the faithful policy admits one request at a time. O(1). */
-/*@ requires \valid_read(m);
+/*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_ATOMIC_busy_faithful: \result != 0 <==> m->config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m->in_flight;
+    ensures REQ_ATOMIC_busy: \result != 0 <==> is_busy(*m);
 */
 int ashlar_ladder_busy(const struct ashlar_manager *m);
 

@@ -21,11 +21,12 @@
     requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
     requires captured: captured <= 1;
     terminates \true; exits \false;
-    assigns ASSIGNS_USES;
+    assigns ASSIGNS_RECORDED;
     ENSURES_USED
     ensures REQ_STREAM_use_recorded: \result == ASHLAR_OK ==> \exists integer u; 0 <= u < m->use_top &&
       m->use_block[u] == slot && m->use_stream[u] == stream;
     ensures REQ_CAPACITY_others_uses: \result != ASHLAR_OK ==> \result == ASHLAR_ERROR_USES;
+    ensures REQ_ATOMIC_use: \result != ASHLAR_OK ==> *m == \old(*m);
 */
 enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, int32_t stream,
                                       uint8_t captured);
@@ -35,12 +36,15 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
 /*@ requires \valid(m); REQUIRES_ENDED(slot)
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
-    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered);
+    assigns ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered);
     ENSURES_USED ENSURES_LISTED
-    ensures REQ_FREE_done: m->state[slot] != ASHLAR_ALLOCATED;
+    ensures REQ_FREE_done: m->state[slot] == ASHLAR_PENDING || m->state[slot] == ASHLAR_FREE ||
+      m->state[slot] == ASHLAR_UNUSED;
+    ensures REQ_STREAM_pending_unused: \old(m->first_use[slot]) == 0 ==> m->state[slot] != ASHLAR_PENDING;
+    ensures REQ_STREAM_queue_waits: \result != 0 ==> m->state[slot] == ASHLAR_PENDING;
     ensures REQ_FRAME_back: others_kept(\old(*m), *m, slot);
+    ENSURES_USES_LEFT
     ensures spare: m->spare_count >= \old(m->spare_count);
-    ENSURES_CLOCKS
 */
 int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
 
@@ -48,13 +52,13 @@ int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
    submitted; a block with none left is free. Linear in the uses of the deferred blocks. */
 /*@ requires \valid(m); REQUIRES_USED
     terminates \true; exits \false;
-    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
+    assigns ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
     ENSURES_USED ENSURES_LISTED
     ensures REQ_FRAME_go_on: owned_kept(\old(*m), *m);
+    ENSURES_USES_LEFT
     ensures REQ_STREAM_defer_none: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
     ensures spare: m->spare_count >= \old(m->spare_count);
-    ENSURES_CLOCKS
 */
 void ashlar_pending_go_on(struct ashlar_manager *m);
 
@@ -64,13 +68,19 @@ void ashlar_pending_go_on(struct ashlar_manager *m);
     requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
     requires number: number <= m->submitted[stream];
     terminates \true; exits \false;
-    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[stream];
+    assigns ASSIGNS_RECORDS, ASSIGNS_CHAINS, EVERY_USE(use_number), m->queue_head[stream], m->queue_tail[stream],
+      ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->completed[stream];
     ENSURES_USED ENSURES_LISTED
     ensures REQ_STREAM_poll_done: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> number < m->use_number[u];
+    ensures REQ_STREAM_poll_completed: m->completed[stream] ==
+      (\old(m->completed[stream]) < number ? number : \old(m->completed[stream]));
+    ensures count: 0 <= \result;
     ensures REQ_FRAME_finish: owned_kept(\old(*m), *m);
+    ensures REQ_FRAME_finish_uses: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == -1 ||
+      SAME_USE(u);
+    ENSURES_USES_LEFT
     ensures spare: m->spare_count >= \old(m->spare_count);
-    ENSURES_CLOCKS
 */
 int32_t ashlar_pending_finish(struct ashlar_manager *m, int32_t stream, uint64_t number);
 
@@ -93,6 +103,7 @@ uint64_t ashlar_pending_last(const struct ashlar_manager *m, int32_t stream, int
     terminates \true; exits \false;
     assigns ASSIGNS_RECORDS, ASSIGNS_CHAINS;
     ENSURES_USED
+    ensures uses_left: \forall integer u; 0 <= u < m->use_top ==> USE_LEFT(\old(*m), u);
     ensures REQ_STREAM_gone_forgotten: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == stream ==> m->state[m->use_block[u]] == ASHLAR_PENDING;
 */

@@ -84,6 +84,7 @@ int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, u
     ensures others: \forall integer u; 0 <= u < m->use_top ==> u != use ==> m->use_block[u] == \old(*m).use_block[u];
     ensures spare: m->use_spare_count == \old(m->use_spare_count) + 1;
     ENSURES_OTHERS_FIRST(\old(m->use_block[use]))
+    ENSURES_OTHERS_MORE(use)
 */
 static void forget(struct ashlar_manager *m, int32_t use)
 {
@@ -193,7 +194,10 @@ void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot)
       loop invariant others: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot ==>
         m->use_number[u] == \at(m->use_number[u], Pre);
       loop invariant uses: USES_STATE;
-      loop invariant clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \at(*m, Pre).submitted[s] <= m->submitted[s];
+      KEEPS_CLOCKS
+      loop invariant deferred: (\forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
+        m->use_stream[u] != ASHLAR_STREAM_DEFERRED) ==>
+        m->submitted[ASHLAR_STREAM_DEFERRED] == \at(m->submitted[ASHLAR_STREAM_DEFERRED], Pre);
       loop assigns use, ASSIGNS_QUEUES;
       loop variant use == -1 ? 0 : m->use_serial[use];
   */

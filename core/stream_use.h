@@ -65,12 +65,14 @@ int ashlar_use_room(const struct ashlar_manager *m, int32_t count);
       m->use_stream[\result] == stream && m->use_number[\result] == 0 && m->use_captured[\result] == captured;
     ensures room: \forall integer n; \old(use_room(*m, n)) ==> use_room(*m, n - 1);
     ensures REQ_FRAME_record: \forall integer u; 0 <= u < \old(m->use_top) ==> u != \result ==>
-      same_use(\old(*m), *m, u);
-    ensures first: m->first_use[slot] == \result + 1;
+      SAME_USE(u);
+    ensures first: m->first_use[slot] == \result + 1 && m->use_more[\result] == \old(m->first_use[slot]) - 1;
+    ensures others_more: \forall integer u; 0 <= u < \old(m->use_top) ==> u != \result ==>
+      m->use_more[u] == \old(*m).use_more[u] && m->use_captured[u] == \old(*m).use_captured[u];
     ENSURES_OTHERS_FIRST(slot)
     ensures new: \result < \old(m->use_top) ==> \old(*m).use_block[\result] == -1;
-    ensures grown: \old(m->use_top) <= m->use_top &&
-      (\forall integer u; \old(m->use_top) <= u < m->use_top ==> u == \result);
+    ensures grown: m->use_top == \old(m->use_top) ||
+      (m->use_top == \old(m->use_top) + 1 && \result == \old(m->use_top));
 */
 int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, uint8_t captured);
 
@@ -83,7 +85,8 @@ int32_t ashlar_use_add(struct ashlar_manager *m, int32_t slot, int32_t stream, u
     ensures REQ_STREAM_defer_dropped: m->use_block[use] == -1;
     ensures spare: m->use_spare_count == \old(m->use_spare_count) + 1;
     ENSURES_OTHERS_FIRST(\old(m->use_block[use]))
-    ensures REQ_FRAME_drop: \forall integer u; 0 <= u < m->use_top ==> u != use ==> same_use(\old(*m), *m, u);
+    ENSURES_OTHERS_MORE(use)
+    ensures REQ_FRAME_drop: \forall integer u; 0 <= u < m->use_top ==> u != use ==> SAME_USE(u);
 */
 void ashlar_use_drop(struct ashlar_manager *m, int32_t use);
 
@@ -112,6 +115,9 @@ uint64_t ashlar_use_submit(struct ashlar_manager *m, int32_t use);
     ensures REQ_FRAME_submit: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] != slot ==>
       m->use_number[u] == \old(*m).use_number[u];
     ENSURES_CLOCKS
+    ensures REQ_STREAM_defer_clock: (\forall integer u; 0 <= u < m->use_top ==> m->use_block[u] == slot ==>
+      m->use_stream[u] != ASHLAR_STREAM_DEFERRED) ==>
+      m->submitted[ASHLAR_STREAM_DEFERRED] == \old(m->submitted[ASHLAR_STREAM_DEFERRED]);
 */
 void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot);
 
@@ -126,13 +132,17 @@ void ashlar_uses_submit(struct ashlar_manager *m, int32_t slot);
       m->use_stream[u] == stream ==> 0 < m->use_number[u] ==> m->completed[stream] < m->use_number[u];
     ensures spare: m->use_spare_count == \old(m->use_spare_count) + (\result == -1 ? 0 : 1);
     ENSURES_OTHERS_FIRST(\result)
-    ensures unchanged: \result == -1 ==> \forall integer u; 0 <= u < m->use_top ==> same_use(\old(*m), *m, u);
+    ensures others_more: \result != -1 ==> \forall integer u; 0 <= u < m->use_top ==>
+      u != \old(m->queue_head[stream]) - 1 ==> 0 <= m->use_block[u] ==> m->use_more[u] == \old(*m).use_more[u] ||
+      (\old(*m).use_more[u] == \old(m->queue_head[stream]) - 1 && m->use_block[u] == \result);
+    ensures kept: \result == -1 ==> \forall integer u; 0 <= u < m->use_top ==> m->use_more[u] == \old(*m).use_more[u];
+    ensures unchanged: \result == -1 ==> \forall integer u; 0 <= u < m->use_top ==> SAME_USE(u);
     ensures REQ_STREAM_poll_finished: \result != -1 ==> 0 <= \result < ASHLAR_SLOTS && 0 < \old(m->queue_head[stream]) &&
       \old(*m).use_block[\old(m->queue_head[stream]) - 1] == \result &&
       m->use_block[\old(m->queue_head[stream]) - 1] == -1 &&
       \old(*m).use_number[\old(m->queue_head[stream]) - 1] <= m->completed[stream];
     ensures REQ_FRAME_pop: \result != -1 ==> \forall integer u; 0 <= u < m->use_top ==>
-      u != \old(m->queue_head[stream]) - 1 ==> same_use(\old(*m), *m, u);
+      u != \old(m->queue_head[stream]) - 1 ==> SAME_USE(u);
 */
 int32_t ashlar_use_pop(struct ashlar_manager *m, int32_t stream);
 

@@ -7,7 +7,8 @@
  * bytes, every second one up to a sixteenth of that. With files, these are run and nothing else.
  *
  * An input is named by the seed and by its number in the run. -pick=1 prints the names of those that reached something
- * new, if the target knows; -list=FILE runs the inputs that are named in a file, one a line.
+ * new, if the target knows; -list=FILE runs the inputs that are named in a file, one a line, up to so many seconds or
+ * operations, if these are given.
  *
  * The input that is running is kept as PATHcrash-SEED-NUMBER where the target fails. Status 1: an option is wrong, or a
  * file cannot be read.
@@ -133,7 +134,15 @@ static void run_random(uint64_t seed, uint64_t number)
   (void)LLVMFuzzerTestOneInput(bytes, size);
 }
 
-static bool run_list(void)
+/* Whether as much is done as there is a limit. */
+static bool is_time(time_t start)
+{
+  const bool late = options.seconds > 0 && (uint64_t)(time(NULL) - start) >= options.seconds;
+  const bool much = options.operations > 0 && fuzz_operations >= options.operations;
+  return late || much;
+}
+
+static bool run_list(time_t start)
 {
   char line[LINE];
   bool good = true;
@@ -142,7 +151,7 @@ static bool run_list(void)
     (void)fprintf(stderr, "random: %s: %s\n", options.list, strerror(errno));
     return false;
   }
-  while (good && fgets(line, sizeof line, file) != NULL) {
+  while (good && !is_time(start) && fgets(line, sizeof line, file) != NULL) {
     char *end = line;
     const uint64_t seed = strtoull(line, &end, 10);
     char *behind = end;
@@ -183,13 +192,6 @@ static bool is_folder(const char *path)
   return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static bool is_time(time_t start)
-{
-  const bool late = options.seconds > 0 && (uint64_t)(time(NULL) - start) >= options.seconds;
-  const bool much = options.operations > 0 && fuzz_operations >= options.operations;
-  return late || much || (options.seconds == 0 && options.operations == 0);
-}
-
 int main(int argc, char **argv)
 {
   const time_t start = time(NULL);
@@ -214,13 +216,13 @@ int main(int argc, char **argv)
   (void)signal(SIGABRT, keep);
   (void)signal(SIGSEGV, keep);
   if (options.list != NULL) {
-    return run_list() ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_list(start) ? EXIT_SUCCESS : EXIT_FAILURE;
   }
   do {
     run_random(options.seed, input_number + 1);
     if (options.pick != 0 && fuzz_is_new) {
       (void)printf("%" PRIu64 " %" PRIu64 "\n", options.seed, input_number);
     }
-  } while (!is_time(start));
+  } while ((options.seconds > 0 || options.operations > 0) && !is_time(start));
   return EXIT_SUCCESS;
 }

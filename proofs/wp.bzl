@@ -90,10 +90,10 @@ def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, options = [], ti
             prover_timeout = prover_timeout,
             options = options,
             timeout = timeout,
-            tags = ["cpu:2", "wp"] + (["manual"] if suffix and not deep else []),
+            tags = ["wp"] + (["manual"] if suffix and not deep else []),
         )
 
-def wp_negative_test(name, srcs, lib, functions, file, old, new, expect, prover_timeout = 5, timeout = "moderate"):
+def wp_negative_test(name, srcs, lib, functions, file, old, new, expect, prover_timeout = 10, timeout = "long"):
     """Passes if `functions` are proved as they stand and not once a fault is seeded.
 
     Args:
@@ -122,5 +122,5 @@ def wp_negative_test(name, srcs, lib, functions, file, old, new, expect, prover_
         new = new,
         expect = expect,
         timeout = timeout,
-        tags = ["cpu:2", "wp"],
+        tags = ["wp"],
     )

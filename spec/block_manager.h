@@ -253,10 +253,35 @@
     (\forall integer k; 0 <= k < ASHLAR_STATS ==> total_valid(stat[k])) &&
     (\forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> total_valid(pool_reserved[p])) &&
     total_valid(allocations) && total_valid(segments);
+  predicate kind_summed(struct ashlar_counter stat[27], integer k) =
+    stat[3 * k].allocated == saturated(stat[3 * k + 1].allocated + stat[3 * k + 2].allocated) &&
+    stat[3 * k].freed == saturated(stat[3 * k + 1].freed + stat[3 * k + 2].freed);
   predicate columns_summed(struct ashlar_counter stat[27]) =
-    \forall integer k; 0 <= k < ASHLAR_STAT_KINDS ==>
-      stat[3 * k].allocated == saturated(stat[3 * k + 1].allocated + stat[3 * k + 2].allocated) &&
-      stat[3 * k].freed == saturated(stat[3 * k + 1].freed + stat[3 * k + 2].freed);
+    \forall integer k; 0 <= k < ASHLAR_STAT_KINDS ==> kind_summed(stat, k);
+
+  // --- words for contracts ---
+  predicate is_busy(struct ashlar_manager m) = m.config.policy == ASHLAR_POLICY_FAITHFUL && 0 < m.in_flight;
+  predicate in_capture(struct ashlar_manager m, integer s) = is_stream(m, s) && m.stream_captured[s] != 0;
+  predicate is_handle(struct ashlar_manager m, integer slot, integer generation) =
+    0 <= slot < m.top && m.state[slot] == ASHLAR_ALLOCATED && m.generation[slot] == generation;
+  // no owner has had a block of the slot, or the first one has it still
+  predicate never_returned(struct ashlar_manager m, integer slot) =
+    slot < 0 || m.top <= slot || (m.state[slot] != ASHLAR_ALLOCATED && m.generation[slot] == 0);
+  // why a handle is refused, where it is
+  predicate handle_answer(struct ashlar_manager m, integer slot, integer generation, integer status) =
+    never_returned(m, slot) ? status == ASHLAR_ERROR_SLOT :
+    is_handle(m, slot, generation) ? status != ASHLAR_ERROR_SLOT && status != ASHLAR_ERROR_STALE_HANDLE :
+      status == ASHLAR_ERROR_STALE_HANDLE;
+  predicate call_answer(struct ashlar_manager m, integer slot, integer generation, integer status) =
+    is_busy(m) ? status == ASHLAR_ERROR_BUSY :
+      status != ASHLAR_ERROR_BUSY && handle_answer(m, slot, generation, status);
+  // a request in flight is for a stream, or waits for it
+  predicate wants_stream(struct ashlar_request q, integer s) =
+    q.rung != ASHLAR_RUNG_IDLE &&
+    ((0 < q.bytes && q.home % ASHLAR_STREAMS == s) || (q.step == ASHLAR_STEP_WAIT && q.waited == s));
+  // the block of a slot contains an address
+  predicate contains(struct ashlar_manager m, integer i, integer address) =
+    0 <= i < m.top && m.state[i] != ASHLAR_UNUSED && m.addr[i] <= address < m.addr[i] + m.size[i];
 */
 // clang-format off
 #define BETWEEN_INVARIANT(K) \
@@ -279,8 +304,7 @@
   K runs_begin: runs_begin(m->top, m->state, m->hold, m->holder, m->prev, m->request); \
   K runs_end: runs_end(m->top, m->state, m->hold, m->holder, m->next, m->addr, m->size, m->request); \
   K requests_asked: requests_asked(m->request, m->hold, m->growable, m->prev, m->next); \
-  K requests_wait: requests_wait(m->request, m->stream_count, m->submitted); \
-  K requests_ready: \forall integer r; FLIES(r) ==> REQUEST_OK(r);
+  K requests_wait: requests_wait(m->request, m->stream_count, m->submitted);
 #define STATS_INVARIANT(K) \
   K REQ_ACCOUNT_allocation_owned: owned_counted(m->stat, m->state, m->home, m->size, m->requested, m->top); \
   K REQ_ACCOUNT_segment_counted: segments_and_rests_counted(m->stat, m->state, m->hold, m->growable, m->prev, m->next, m->home, m->size, m->top); \
@@ -288,8 +312,38 @@
   K REQ_ACCOUNT_oversize: oversize_counted(m->oversize_allocations, m->oversize_segments, m->state, m->hold, m->growable, m->prev, m->next, m->size, m->config.max_split_size, m->top); \
   K REQ_ACCOUNT_counter_valid: totals_valid(m->stat, m->pool_reserved, m->oversize_allocations, m->oversize_segments); \
   K REQ_ACCOUNT_columns: columns_summed(m->stat);
-/* what public functions require and keep. The sums of STATS_INVARIANT are not in it yet */
-#define MANAGER_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K)
+#define STANDING_INVARIANT(K) K whole: WHOLE_STATE; BETWEEN_INVARIANT(K) SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K)
+/* What owners and streams change: uses, blocks that become free, and what is counted of them. */
+#define ASSIGNS_FINISHED ASSIGNS_USES, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->completed[0 .. ASHLAR_STREAMS - 1]
+#define ASSIGNS_GIVEN_BACK ASSIGNS_USES, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->oversize_allocations, \
+  ASSIGNS_MAP, ALL(in_map), ALL(generation)
+/* of a block that its owner has given back */
+#define ENSURES_FREED(SLOT) \
+  ensures REQ_FREE_done: \result.status == ASHLAR_OK ==> m->state[SLOT] != ASHLAR_ALLOCATED; \
+  ensures REQ_FREE_handle_void: \result.status == ASHLAR_OK ==> m->generation[SLOT] != \old(*m).generation[SLOT]; \
+  ensures REQ_STREAM_pending_unused: \result.status == ASHLAR_OK ==> \old(*m).first_use[SLOT] == 0 ==> \
+    m->state[SLOT] != ASHLAR_PENDING; \
+  ensures REQ_STREAM_queue_waits: \result.waits != 0 ==> m->state[SLOT] == ASHLAR_PENDING; \
+  ensures REQ_FRAME_freed: \result.status == ASHLAR_OK ==> others_kept(\old(*m), *m, SLOT);
+/* Blocks that are the first of their segment, and those counted up to a slot, are what they were. */
+#define FIRSTS(A) \forall integer j; 0 <= j < (A).top ==> (A).state[j] != ASHLAR_UNUSED ==> \
+  ((A).prev[j] == -1 <==> (A).base[j] == (A).addr[j])
+#define HEADS_KEPT(END) \
+  loop invariant streams: \forall integer s; stream_heads(m->state, m->prev, m->home, s, END) == \
+    stream_heads(\at(*m, Pre).state, \at(*m, Pre).prev, \at(*m, Pre).home, s, END); \
+  loop invariant pools: \forall integer p; pool_heads(m->state, m->prev, m->home, p, END) == \
+    pool_heads(\at(*m, Pre).state, \at(*m, Pre).prev, \at(*m, Pre).home, p, END);
+#define REQUIRES_STANDING STANDING_INVARIANT(requires)
+#define ENSURES_STANDING STANDING_INVARIANT(ensures)
+#define MANAGER_INVARIANT(K) STANDING_INVARIANT(K) STATS_INVARIANT(K)
+#define REQUIRES_MANAGER MANAGER_INVARIANT(requires)
+#define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
+#define ASSIGNS_MANAGER *m
+/* What requests need and keep beside it: each that waits for an outcome can go on (spec/ladder.h). */
+#define READY_INVARIANT(K) K requests_ready: \forall integer r; FLIES(r) ==> REQUEST_OK(r);
+#define SERVING_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K) READY_INVARIANT(K)
+#define REQUIRES_SERVING requires \valid(m); SERVING_INVARIANT(requires)
+#define ENSURES_SERVING SERVING_INVARIANT(ensures)
 /* for the prover: the same by request, which is what the ladder asks for and leaves; core/flight.h */
 #define FLIES(R) 0 <= R < ASHLAR_REQUESTS ==> m->request[R].rung != ASHLAR_RUNG_IDLE
 #define FLIGHT_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) \
@@ -301,8 +355,6 @@
   K holders: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_HELD ==> 0 <= m->holder[j] < ASHLAR_REQUESTS; \
   K streams: \forall integer r; FLIES(r) ==> 0 < m->request[r].bytes ==> \
     m->stream_gone[m->request[r].home % ASHLAR_STREAMS] == 0;
-#define REQUIRES_MANAGER requires \valid(m); MANAGER_INVARIANT(requires)
-#define ENSURES_MANAGER MANAGER_INVARIANT(ensures)
 /* for the prover: the other requests, and the sums over all */
 #define OTHERS_WANT(R) \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> q != (R) ==> \
   m->request[q].rung != ASHLAR_RUNG_IDLE ==> WANTS(q)

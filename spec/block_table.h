@@ -147,6 +147,12 @@
       (b.state[j] == ASHLAR_PENDING ==> a.state[j] == ASHLAR_PENDING && same_block(a, b, j)) &&
       a.generation[j] == b.generation[j];
 
+  // no slot comes into use, and none goes out of use whose block is the first of its segment
+  predicate slots_left(integer top, uint8_t a_state[ASHLAR_SLOTS], uint8_t b_state[ASHLAR_SLOTS],
+    uint64_t addr[ASHLAR_SLOTS], uint64_t base[ASHLAR_SLOTS]) =
+    \forall integer j; 0 <= j < top ==> (b_state[j] != ASHLAR_UNUSED ==> a_state[j] != ASHLAR_UNUSED) &&
+      (a_state[j] != ASHLAR_UNUSED ==> base[j] == addr[j] ==> b_state[j] != ASHLAR_UNUSED);
+
   // every block is what it was
   predicate blocks_kept(struct ashlar_manager a, struct ashlar_manager b) =
     \forall integer j; 0 <= j < a.top ==> a.state[j] == b.state[j] && a.generation[j] == b.generation[j] &&
@@ -188,6 +194,10 @@
   loop invariant ages: \at(ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches), Pre) ==> \
     ages_valid(m->top, m->state, m->home, m->entered, m->pool_searches);
 
+/* Freed and coalesced blocks leave the segments what they are. */
+#define SLOTS_LEFT(A) slots_left(m->top, (A).state, m->state, m->addr, m->base)
+#define ENSURES_SLOTS_LEFT ensures REQ_STREAM_kept_slots: SLOTS_LEFT(\old(*m));
+
 /* Every slot of an array. */
 #define ALL(field) m->field[0 .. ASHLAR_SLOTS - 1]
 #define ASSIGNS_RESERVE m->top, ALL(state), ALL(generation), ALL(in_map), ALL(next), ALL(spare), m->spare_count, \
@@ -196,6 +206,7 @@
 #define ASSIGNS_STATE ALL(state), ALL(list), ASSIGNS_BYTES, ASSIGNS_INDEX
 #define ASSIGNS_SHAPE ALL(size), ALL(prev), ALL(next), ALL(spare), m->spare_count
 #define ASSIGNS_IDENTITY ALL(addr), ALL(base), ALL(home), ALL(age), ALL(growable), ALL(requested)
+#define ASSIGNS_FREED ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested)
 #define ASSIGNS_BLOCKS ASSIGNS_STATE, ASSIGNS_SHAPE, ASSIGNS_IDENTITY
 // clang-format on
 #endif

@@ -131,9 +131,6 @@
     count <= m.use_spare_count + ASHLAR_USES - m.use_top && m.use_serials + count <= UINT64_MAX;
   predicate has_use(struct ashlar_manager m, integer i) =
     \exists integer u; 0 <= u < m.use_top && m.use_block[u] == i;
-  predicate same_use(struct ashlar_manager a, struct ashlar_manager b, integer u) =
-    a.use_block[u] == b.use_block[u] && a.use_stream[u] == b.use_stream[u] && a.use_serial[u] == b.use_serial[u] &&
-    a.use_number[u] == b.use_number[u];
 */
 // clang-format off
 #define USES_LINKS(K) \
@@ -161,14 +158,23 @@
   K clocked: uses_clocked(m->use_block, m->use_number, m->use_top, m->use_submissions, m->use_serials);
 #define REQUIRES_USES requires uses: USES_STATE;
 #define ENSURES_USES ensures uses: USES_STATE;
+// a record is what it was (inline, so that the provers find it by any of its fields)
+#define SAME_USE(U) (m->use_block[U] == \old(*m).use_block[U] && m->use_stream[U] == \old(*m).use_stream[U] && \
+  m->use_serial[U] == \old(*m).use_serial[U] && m->use_number[U] == \old(*m).use_number[U])
 #define ENSURES_OTHERS_FIRST(SLOT) ensures others_first: \
   \forall integer i; 0 <= i < ASHLAR_SLOTS ==> i != (SLOT) ==> m->first_use[i] == \old(*m).first_use[i];
+// a record that goes out of a chain leaves the one behind it to the one before it
+#define ENSURES_OTHERS_MORE(USE) ensures others_more: \
+  \forall integer u; 0 <= u < m->use_top ==> u != (USE) ==> m->use_more[u] == \old(*m).use_more[u] || \
+    (\old(*m).use_more[u] == (USE) && m->use_more[u] == \old(*m).use_more[USE]);
+#define ENSURES_CLOCKS ensures clocks: \
+  \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \old(*m).submitted[s] <= m->submitted[s];
+#define KEEPS_CLOCKS loop invariant clocks: \
+  \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \at(*m, Pre).submitted[s] <= m->submitted[s];
 #define EVERY_USE(field) m->field[0 .. ASHLAR_USES - 1]
 #define ASSIGNS_CHAINS EVERY_USE(use_less), EVERY_USE(use_more), m->first_use[0 .. ASHLAR_SLOTS - 1]
 #define ASSIGNS_QUEUES EVERY_USE(use_next), EVERY_USE(use_number), m->queue_head[0 .. ASHLAR_STREAMS - 1], \
   m->queue_tail[0 .. ASHLAR_STREAMS - 1], m->submitted[0 .. ASHLAR_STREAMS - 1], m->use_submissions
 #define ASSIGNS_RECORDS EVERY_USE(use_block), EVERY_USE(use_next), EVERY_USE(use_spare), m->use_spare_count
-#define ENSURES_CLOCKS ensures clocks: \forall integer s; 0 <= s < ASHLAR_STREAMS ==> \
-  \old(*m).submitted[s] <= m->submitted[s];
 // clang-format on
 #endif

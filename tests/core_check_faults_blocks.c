@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/core_check_faults.h"
 
+#include "core/growth.h"
+
 #define MIB (UINT64_C(1) << 20)
 
 static int32_t bucket_of(const struct ashlar_manager *m, int32_t block)
@@ -311,6 +313,76 @@ FAULT(chain_cut)
   m->chain[m->bucket[bucket_of(m, slot->large)] - 1] = 0;
 }
 
+/* What is unmapped of a growable segment, in two blocks. */
+FAULT(not_coalesced_unmapped)
+{
+  int32_t block = m->request[slot->maps].run;
+  int32_t rest = -1;
+  ashlar_growth_let_go(m, slot->maps);
+  while (m->state[block] != ASHLAR_UNMAPPED) {
+    block = m->next[block];
+  }
+  ashlar_block_take(m, block);
+  rest = ashlar_block_cut(m, block, 512);
+  ashlar_block_put_unmapped(m, rest);
+  ashlar_block_put_unmapped(m, block);
+}
+
+FAULT(spare_count_beyond)
+{
+  (void)slot;
+  m->spare_count = m->top + 1;
+}
+
+FAULT(spare_nowhere)
+{
+  (void)slot;
+  m->spare_count--;
+  m->next[m->spare[m->spare_count]] = -1;
+}
+
+FAULT(spare_of_another)
+{
+  (void)slot;
+  m->spare_count--;
+  m->next[m->spare[m->spare_count]] = 0;
+}
+
+FAULT(chain_of_another)
+{
+  m->chain[slot->first] = slot->third + 1;
+}
+
+FAULT(bucket_begins_late)
+{
+  const int32_t home = bucket_of(m, slot->large);
+  m->bucket[home] = m->chain[m->bucket[home] - 1];
+}
+
+/* The third of four blocks of a bucket is in no chain. */
+FAULT(chain_leaves_out)
+{
+  enum { FOUR = 4 };
+  int32_t two = -1;
+  uint64_t address = UINT64_C(1) << 36;
+  (void)slot;
+  for (int k = 0; k < FOUR; k++) {
+    const int32_t block = ashlar_segment_create(m, address, 512, 0, 0);
+    ashlar_block_put(m, block);
+    ashlar_map_insert(m, block);
+    address += UINT64_C(512) * ASHLAR_BUCKETS;
+  }
+  two = m->chain[m->bucket[(UINT64_C(1) << 36) / 512 % ASHLAR_BUCKETS] - 1] - 1;
+  m->chain[two] = m->chain[m->chain[two] - 1];
+}
+
+/* The last slot, which is unused. */
+FAULT(last_slot_left_out)
+{
+  m->addr[m->top - 1] = m->addr[slot->first];
+  m->in_map[m->top - 1] = 1;
+}
+
 const struct core_check_fault core_check_faults_blocks[] = {
     {ASHLAR_CLAUSE_INDEX_BIJECTIVE, "index_counts", free_count_negative},
     {ASHLAR_CLAUSE_INDEX_BIJECTIVE, "index_counts", free_count_beyond},
@@ -346,12 +418,16 @@ const struct core_check_fault core_check_faults_blocks[] = {
     {ASHLAR_CLAUSE_BLOCKS_DISJOINT, "blocks_disjoint", segments_overlap},
     {ASHLAR_CLAUSE_BLOCKS_DISJOINT, "blocks_disjoint", segments_at_once},
     {ASHLAR_CLAUSE_BLOCKS_COALESCED, "blocks_coalesced", not_coalesced},
+    {ASHLAR_CLAUSE_BLOCKS_COALESCED, "blocks_coalesced", not_coalesced_unmapped},
     {ASHLAR_CLAUSE_INDEX_IS_FREE, "index_is_free", free_unindexed},
     {ASHLAR_CLAUSE_INDEX_IS_FREE, "index_is_free", indexed_allocated},
     {ASHLAR_CLAUSE_SPARES_UNUSED, "spares_unused", spare_in_use},
     {ASHLAR_CLAUSE_SPARES_UNUSED, "spares_unused", spare_beyond},
     {ASHLAR_CLAUSE_SPARES_UNUSED, "spares_unused", spare_count_negative},
+    {ASHLAR_CLAUSE_SPARES_UNUSED, "spares_unused", spare_count_beyond},
     {ASHLAR_CLAUSE_UNUSED_SPARE, "unused_spare", spare_lost},
+    {ASHLAR_CLAUSE_UNUSED_SPARE, "unused_spare", spare_nowhere},
+    {ASHLAR_CLAUSE_UNUSED_SPARE, "unused_spare", spare_of_another},
     {ASHLAR_CLAUSE_BYTES_COUNTED, "bytes_counted", bytes_allocated_wrong},
     {ASHLAR_CLAUSE_BYTES_COUNTED, "bytes_counted", bytes_free_wrong},
     {ASHLAR_CLAUSE_BYTES_COUNTED, "bytes_counted", bytes_taken_wrong},
@@ -362,7 +438,11 @@ const struct core_check_fault core_check_faults_blocks[] = {
     {ASHLAR_CLAUSE_MAP_CHAINS, "map_members", chain_cyclic},
     {ASHLAR_CLAUSE_MAP_CHAINS, "map_members", chain_to_free},
     {ASHLAR_CLAUSE_MAP_CHAINS, "map_ascends", chain_descends},
+    {ASHLAR_CLAUSE_MAP_CHAINS, "map_members", chain_of_another},
     {ASHLAR_CLAUSE_MAP_FIRST, "map_members", bucket_emptied},
+    {ASHLAR_CLAUSE_MAP_FIRST, "map_members", bucket_begins_late},
     {ASHLAR_CLAUSE_MAP_NEXT, "map_members", chain_cut},
+    {ASHLAR_CLAUSE_MAP_NEXT, "map_members", chain_leaves_out},
+    {ASHLAR_CLAUSE_MAP_NEXT, "map_members", last_slot_left_out},
     {-1, NULL, NULL},
 };

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/core_check_faults.h"
 
-#include "core/segment.h"
+#include "core/growth.h"
 #include "core/step.h"
 #include "core/stream_use.h"
 
@@ -204,6 +204,11 @@ FAULT(request_of_stream_gone)
   m->request[slot->asks].home = ashlar_home(0, ASHLAR_CLASS_LARGE, 2);
 }
 
+FAULT(request_of_pool_of_stream_gone)
+{
+  m->request[slot->asks].home = ashlar_home(4, ASHLAR_CLASS_LARGE, 2);
+}
+
 FAULT(request_of_pool_ended)
 {
   m->request[slot->asks].home = ashlar_home(2, ASHLAR_CLASS_LARGE, 1);
@@ -322,6 +327,13 @@ FAULT(stat_of_large_wrong)
   counter(m, ASHLAR_STAT_SEGMENT, ASHLAR_STAT_LARGE)->current--;
 }
 
+/* The sum is what it was, but for 2^64. */
+FAULT(requested_too_large)
+{
+  m->requested[slot->first] += UINT64_C(1) << 63;
+  m->requested[slot->third] += UINT64_C(1) << 63;
+}
+
 FAULT(requested_wrong)
 {
   m->requested[slot->other]++;
@@ -389,11 +401,230 @@ FAULT(columns_differ_freed)
   counter(m, ASHLAR_STAT_ACTIVE, ASHLAR_STAT_ALL)->freed++;
 }
 
+FAULT(used_beyond)
+{
+  const int32_t use = last_use(m, slot->queued);
+  m->use_block[use] = ASHLAR_SLOTS - 1;
+  m->first_use[ASHLAR_SLOTS - 1] = use + 1;
+  m->first_use[slot->queued] = 0;
+}
+
+/* As many as the stream with most of them has; the default pool has those of two streams. */
+FAULT(pool_segments_uncreated)
+{
+  (void)slot;
+  for (int32_t i = 0; i < m->top; i++) {
+    m->age[i] = 0;
+  }
+  m->segments_created =
+      m->stream_segments[0] > m->stream_segments[1] ? m->stream_segments[0] : m->stream_segments[1];
+}
+
+FAULT(setting_segment)
+{
+  (void)slot;
+  m->config.large_segment_size = UINT64_C(1) << 60;
+  m->config.max_split_size = UINT64_MAX;
+  m->config.oversize_slack = UINT64_MAX;
+}
+
+FAULT(setting_segment_odd)
+{
+  (void)slot;
+  m->config.large_segment_size += 512;
+}
+
+FAULT(setting_split)
+{
+  (void)slot;
+  m->config.max_split_size = m->config.large_segment_size - 512;
+}
+
+FAULT(setting_total)
+{
+  (void)slot;
+  m->config.device_total = UINT64_C(1) << 60;
+}
+
+FAULT(setting_order)
+{
+  (void)slot;
+  for (int32_t i = 0; i < m->top; i++) {
+    m->age[i] = 0;
+  }
+  m->config.order = ASHLAR_ORDER_SEGMENT + 1;
+}
+
+FAULT(setting_policy)
+{
+  (void)slot;
+  m->config.policy = ASHLAR_POLICY_FAITHFUL + 1;
+}
+
+FAULT(setting_growable_unknown)
+{
+  (void)slot;
+  m->config.growable = 2;
+}
+
+FAULT(growable_of_no_device)
+{
+  (void)slot;
+  m->config.device_total = 0;
+  m->growable_on = 1;
+}
+
+FAULT(request_size_beyond)
+{
+  m->request[slot->asks].size = (UINT64_C(1) << 61) + 512;
+}
+
+FAULT(request_size_uneven)
+{
+  m->request[slot->asks].size++;
+}
+
+FAULT(growth_unknown)
+{
+  m->request[slot->asks].growth = ASHLAR_GROWTH_RETURNING + 1;
+}
+
+FAULT(home_negative)
+{
+  m->request[slot->waits].home = -2;
+}
+
+FAULT(home_beyond)
+{
+  m->request[slot->waits].home = ASHLAR_LISTS;
+}
+
+FAULT(emptying_asks)
+{
+  m->request[slot->waits].step = ASHLAR_STEP_ALLOCATE;
+}
+
+FAULT(range_of_nothing)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_RESERVE;
+  m->request[slot->asks].growth = ASHLAR_GROWTH_RESERVING;
+  m->request[slot->asks].asked = 0;
+}
+
+FAULT(segment_odd)
+{
+  m->request[slot->asks].asked++;
+}
+
+FAULT(range_without_growth)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_RESERVE;
+}
+
+FAULT(range_while_leaving)
+{
+  m->request[slot->releases].step = ASHLAR_STEP_RESERVE;
+}
+
+FAULT(asks_while_leaving)
+{
+  m->request[slot->releases].step = ASHLAR_STEP_ALLOCATE;
+}
+
+FAULT(maps_nothing)
+{
+  m->request[slot->maps].slot = -1;
+}
+
+FAULT(maps_again)
+{
+  m->request[slot->maps].slot = m->request[slot->maps].run;
+}
+
+FAULT(maps_without_run)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_MAP;
+}
+
+FAULT(unmaps_nothing)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_UNMAP;
+}
+
+FAULT(unmaps_while_mapping)
+{
+  m->request[slot->maps].step = ASHLAR_STEP_UNMAP;
+}
+
+FAULT(unmaps_ordinary)
+{
+  m->request[slot->releases].step = ASHLAR_STEP_UNMAP;
+}
+
+FAULT(unmaps_while_returning)
+{
+  m->request[slot->releases].step = ASHLAR_STEP_UNMAP;
+  m->request[slot->releases].growth = ASHLAR_GROWTH_RETURNING;
+}
+
+FAULT(returns_nothing)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_UNRESERVE;
+}
+
+FAULT(returns_run)
+{
+  m->request[slot->maps].step = ASHLAR_STEP_UNRESERVE;
+}
+
+FAULT(returns_segment)
+{
+  m->request[slot->releases].step = ASHLAR_STEP_UNRESERVE;
+}
+
+FAULT(returns_ordinary)
+{
+  m->request[slot->releases].step = ASHLAR_STEP_UNRESERVE;
+  m->request[slot->releases].growth = ASHLAR_GROWTH_RETURNING;
+}
+
+/* A request gives back a block of a growable segment that is not all of it. */
+static void returns(struct ashlar_manager *m, int32_t request, int32_t block)
+{
+  m->hold[block] = ASHLAR_HOLD_LEAVING;
+  m->holder[block] = request;
+  m->request[request].run = -1;
+  m->request[request].slot = block;
+  m->request[request].step = ASHLAR_STEP_UNRESERVE;
+  m->request[request].growth = ASHLAR_GROWTH_RETURNING;
+}
+
+FAULT(returns_end)
+{
+  int32_t block = m->request[slot->maps].run;
+  ashlar_growth_let_go(m, slot->maps);
+  while (m->state[block] != ASHLAR_UNMAPPED) {
+    block = m->next[block];
+  }
+  ashlar_growth_hold_range(m, slot->maps, block);
+  returns(m, slot->maps, block);
+}
+
+FAULT(returns_beginning)
+{
+  const int32_t block = ashlar_segment_create(m, UINT64_C(1) << 36, 4 * MIB, 0, 1);
+  ashlar_block_put_unmapped(m, ashlar_block_cut(m, block, 2 * MIB));
+  ashlar_block_pass(m, block, ASHLAR_HELD);
+  ashlar_growth_let_go(m, slot->maps);
+  returns(m, slot->maps, block);
+}
+
 const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_MAP_ALLOCATED, "map_allocated", mapped_twice},
     {ASHLAR_CLAUSE_MAP_ALLOCATED, "map_allocated", allocated_unmapped},
     {ASHLAR_CLAUSE_NONE_TAKEN, "none_taken", taken},
     {ASHLAR_CLAUSE_USES_HAD, "uses_of_states", used_by_none},
+    {ASHLAR_CLAUSE_USES_HAD, "uses_of_states", used_beyond},
     {ASHLAR_CLAUSE_SUBMITTED_PENDING, "uses_of_states", submitted_owned},
     {ASHLAR_CLAUSE_PENDING_USED, "pending_used", pending_for_nothing},
     {ASHLAR_CLAUSE_DEFERRAL_FIRST, "deferral_first", not_deferrable},
@@ -407,11 +638,20 @@ const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_STREAM_SEGMENTS, "segments_counted", stream_segment_lost},
     {ASHLAR_CLAUSE_POOL_SEGMENTS, "segments_counted", pool_segment_lost},
     {ASHLAR_CLAUSE_SEGMENTS_COUNTED, "segments_counted", segments_uncreated},
+    {ASHLAR_CLAUSE_SEGMENTS_COUNTED, "segments_counted", pool_segments_uncreated},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_division},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_slack},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_switch},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_growable},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_segment},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_segment_odd},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_split},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_total},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_order},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_policy},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_growable_unknown},
     {ASHLAR_CLAUSE_GROWABLE_ALLOWED, "settings_valid", growable_unknown},
+    {ASHLAR_CLAUSE_GROWABLE_ALLOWED, "settings_valid", growable_of_no_device},
     {ASHLAR_CLAUSE_FLIGHT_COUNTED, "flight_counted", flight_miscounted},
     {ASHLAR_CLAUSE_FLIGHT_COUNTED, "flight_counted", request_forgotten},
     {ASHLAR_CLAUSE_FLIGHT_ROOM, "flight_room", no_room},
@@ -420,7 +660,13 @@ const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", request_of_nothing},
     {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", request_homeless},
     {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", emptying_bytes},
+    {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", request_size_beyond},
+    {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", request_size_uneven},
+    {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", growth_unknown},
+    {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", home_negative},
+    {ASHLAR_CLAUSE_REQUESTS_VALID, "requests_valid", home_beyond},
     {ASHLAR_CLAUSE_REQUESTS_HOMED, "requests_valid", request_of_stream_gone},
+    {ASHLAR_CLAUSE_REQUESTS_HOMED, "requests_valid", request_of_pool_of_stream_gone},
     {ASHLAR_CLAUSE_REQUESTS_HOMED, "requests_valid", request_of_pool_ended},
     {ASHLAR_CLAUSE_BLOCKS_HELD, "blocks_held", holder_beyond},
     {ASHLAR_CLAUSE_BLOCKS_HELD, "blocks_held", holder_idle},
@@ -438,6 +684,25 @@ const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", step_of_nothing},
     {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", segment_too_short},
     {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", growth_lost},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", emptying_asks},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", range_of_nothing},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", segment_odd},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", range_without_growth},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", range_while_leaving},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", asks_while_leaving},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", maps_nothing},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", maps_again},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", maps_without_run},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", unmaps_nothing},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", unmaps_while_mapping},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", unmaps_ordinary},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", unmaps_while_returning},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", returns_nothing},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", returns_run},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", returns_segment},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", returns_ordinary},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", returns_end},
+    {ASHLAR_CLAUSE_REQUESTS_ASKED, "requests_asked", returns_beginning},
     {ASHLAR_CLAUSE_REQUESTS_WAIT, "requests_asked", waits_for_none},
     {ASHLAR_CLAUSE_REQUESTS_WAIT, "requests_asked", waits_too_long},
     {ASHLAR_CLAUSE_REQUESTS_WAIT, "requests_asked", waited_beyond},
@@ -445,6 +710,7 @@ const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", stat_of_all_wrong},
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", stat_of_large_wrong},
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", requested_wrong},
+    {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", requested_too_large},
     {ASHLAR_CLAUSE_RESERVED_COUNTED, "stats_private", pool_reserved_lost},
     {ASHLAR_CLAUSE_OVERSIZE_COUNTED, "stats_oversize", oversize_allocation_lost},
     {ASHLAR_CLAUSE_OVERSIZE_COUNTED, "stats_oversize", oversize_segment_lost},

@@ -285,18 +285,87 @@ FAULT(scopes_opened_together)
   m->scope_serial[1] = m->scope_serial[3];
 }
 
+FAULT(stream_count_negative)
+{
+  (void)slot;
+  m->stream_count = -1;
+}
+
+FAULT(use_top_negative)
+{
+  (void)slot;
+  m->use_top = -1;
+}
+
+FAULT(use_spare_count_negative)
+{
+  (void)slot;
+  m->use_spare_count = -1;
+}
+
+FAULT(use_spare_count_beyond)
+{
+  (void)slot;
+  m->use_spare_count = m->use_top + 1;
+}
+
+FAULT(use_spare_nowhere)
+{
+  const int32_t use = last_use(m, slot->third);
+  m->use_block[use] = -1;
+  m->use_next[use] = -1;
+}
+
+FAULT(use_spare_of_another)
+{
+  const int32_t use = last_use(m, slot->third);
+  m->use_block[use] = -1;
+  m->use_next[use] = 0;
+}
+
+FAULT(queue_tail_of_another)
+{
+  (void)slot;
+  m->queue_tail[1] = m->queue_tail[ASHLAR_STREAM_DEFERRED];
+}
+
+FAULT(queue_emptied)
+{
+  (void)slot;
+  m->queue_head[1] = 0;
+  m->queue_tail[1] = 0;
+}
+
+FAULT(submissions_beyond)
+{
+  (void)slot;
+  m->use_submissions = m->use_serials + 1;
+}
+
+FAULT(pool_top_negative)
+{
+  (void)slot;
+  m->pool_top = -1;
+}
+
 const struct core_check_fault core_check_faults_uses[] = {
     {ASHLAR_CLAUSE_STREAMS_IN_RANGE, "streams_in_range", stream_count_beyond},
     {ASHLAR_CLAUSE_STREAMS_IN_RANGE, "streams_in_range", stream_number_beyond},
     {ASHLAR_CLAUSE_STREAMS_IN_RANGE, "streams_in_range", stream_rank_beyond},
+    {ASHLAR_CLAUSE_STREAMS_IN_RANGE, "streams_in_range", stream_count_negative},
     {ASHLAR_CLAUSE_STREAMS_SORTED, "streams_sorted", stream_keys_equal},
     {ASHLAR_CLAUSE_STREAMS_DISTINCT, "streams_distinct", stream_back},
     {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_of_no_block},
     {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_of_no_stream},
     {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_without_serial},
     {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_top_beyond},
+    {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_top_negative},
+    {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_spare_count_negative},
+    {ASHLAR_CLAUSE_USES_IN_RANGE, "uses_in_range", use_spare_count_beyond},
     {ASHLAR_CLAUSE_USES_SPARE, "uses_spare", use_spare_lost},
     {ASHLAR_CLAUSE_USES_SPARE, "uses_spare", use_spare_in_use},
+    {ASHLAR_CLAUSE_USES_SPARE, "uses_spare", use_spare_nowhere},
+    {ASHLAR_CLAUSE_USES_SPARE, "uses_spare", use_spare_of_another},
     {ASHLAR_CLAUSE_CHAIN_MORE, "use_chains", chain_elsewhere},
     {ASHLAR_CLAUSE_CHAIN_MORE, "use_chains", uses_out_of_order},
     {ASHLAR_CLAUSE_CHAIN_LESS, "use_chains", use_unchained},
@@ -310,17 +379,21 @@ const struct core_check_fault core_check_faults_uses[] = {
     {ASHLAR_CLAUSE_QUEUE_ENDS, "use_queues", queue_tail_beyond},
     {ASHLAR_CLAUSE_QUEUE_HEADS, "use_queues", queue_of_another},
     {ASHLAR_CLAUSE_QUEUE_TAILS, "use_queues", queue_tail_wrong},
+    {ASHLAR_CLAUSE_QUEUE_TAILS, "use_queues", queue_tail_of_another},
     {ASHLAR_CLAUSE_QUEUE_FIRST, "use_queues", queue_head_passed},
+    {ASHLAR_CLAUSE_QUEUE_FIRST, "use_queues", queue_emptied},
     {ASHLAR_CLAUSE_QUEUE_LAST, "use_queues", queue_cut},
     {ASHLAR_CLAUSE_QUEUE_DENSE, "use_queues", queue_left_out},
     {ASHLAR_CLAUSE_CLOCKS_VALID, "use_queues", clock_behind},
     {ASHLAR_CLAUSE_CLOCKS_VALID, "use_queues", clock_ahead},
     {ASHLAR_CLAUSE_CLOCKS_BOUNDED, "clocks_bounded", submissions_lost},
     {ASHLAR_CLAUSE_USES_CLOCKED, "clocks_bounded", submissions_unrecorded},
+    {ASHLAR_CLAUSE_USES_CLOCKED, "clocks_bounded", submissions_beyond},
     {ASHLAR_CLAUSE_POOLS_IN_RANGE, "pools_in_range", pool_top_beyond},
     {ASHLAR_CLAUSE_POOLS_IN_RANGE, "pools_in_range", pool_beyond_top},
     {ASHLAR_CLAUSE_POOLS_IN_RANGE, "pools_in_range", pool_state_unknown},
     {ASHLAR_CLAUSE_POOLS_IN_RANGE, "pools_in_range", pool_default_created},
+    {ASHLAR_CLAUSE_POOLS_IN_RANGE, "pools_in_range", pool_top_negative},
     {ASHLAR_CLAUSE_POOLS_COUNTED, "pools_counted", pool_without_users},
     {ASHLAR_CLAUSE_POOLS_COUNTED, "pools_counted", pool_freeable_used},
     {ASHLAR_CLAUSE_POOLS_ENDED, "pools_ended", pool_ended_with_segment},

@@ -81,9 +81,28 @@ struct ashlar_core_count ashlar_core_recount(const struct ashlar_manager *m)
   return total;
 }
 
+/* Bytes that were asked for are no part of a block's shape: their sum may be more than a counter can have. */
+static bool asked_too_much(const struct ashlar_manager *m)
+{
+  uint64_t sum = 0;
+  for (int32_t i = 0; i < m->top; i++) {
+    if (m->state[i] == ASHLAR_ALLOCATED || m->state[i] == ASHLAR_PENDING) {
+      if (m->requested[i] > UINT64_MAX - sum) {
+        return true;
+      }
+      sum += m->requested[i];
+    }
+  }
+  return false;
+}
+
 static int64_t stats_current(const struct ashlar_manager *m)
 {
   const struct ashlar_core_count total = ashlar_core_recount(m);
+  if (asked_too_much(m)) {
+    const int32_t requested = ASHLAR_STAT_REQUESTED_BYTES * ASHLAR_STAT_COLUMNS;
+    return requested;
+  }
   for (int32_t k = 0; k < ASHLAR_STATS; k++) {
     if (m->stat[k].current != total.stat[k]) {
       return k;

@@ -16,6 +16,7 @@
 
 #include "core/block_manager.h"
 #include "core/check.h"
+#include "core/check_clauses.h"
 #include "tests/core_check.h"
 #include "tests/core_check_faults.h"
 #include "tests/storage.h"
@@ -292,6 +293,68 @@ static void each_clause_has_a_fault(void **state)
   print_message("%d clauses, and %zu\n", (int)ASHLAR_CLAUSES, clauses);
 }
 
+/* --- clauses by themselves --- */
+
+typedef int32_t group(const struct ashlar_manager *m, int32_t clause);
+static group *const GROUPS[] = {ashlar_check_blocks,   ashlar_check_map,   ashlar_check_uses,
+                                ashlar_check_queues,   ashlar_check_pools, ashlar_check_state,
+                                ashlar_check_requests, ashlar_check_stats};
+enum { GROUP_COUNT = sizeof GROUPS / sizeof GROUPS[0] };
+
+/* A clause is of one group; the others say nothing of it, whatever is broken. */
+static void each_clause_is_of_one_group(void **state)
+{
+  (void)state;
+  for (size_t t = 0; t < FAULT_TABLES; t++) {
+    for (const struct core_check_fault *fault = FAULTS[t]; fault->fault != NULL; fault++) {
+      size_t seen = 0;
+      ashlar_storage_copy(broken, good);
+      fault->fault(broken, &slot);
+      for (size_t g = 0; g < GROUP_COUNT; g++) {
+        seen += GROUPS[g](broken, fault->clause) == -1 ? 0 : 1;
+      }
+      if (seen != 1) {
+        fail_msg("%zu groups see %s", seen, ashlar_check_name(fault->clause));
+      }
+    }
+  }
+}
+
+/* What one clause finds is not left to it alone: a later one that is asked by itself does not believe it. */
+static void later_clauses_find_it_too(void **state)
+{
+  const int32_t last = good->first_use[slot.third] - 1;
+  (void)state;
+  ashlar_storage_copy(broken, good);
+  broken->queue_head[1] = 0;
+  broken->queue_tail[1] = 0;
+  assert_int_equal(ashlar_check(broken).clause, ASHLAR_CLAUSE_QUEUE_FIRST);
+  assert_int_equal(ashlar_check_queues(broken, ASHLAR_CLAUSE_QUEUE_LAST),
+                   ashlar_check_queues(broken, ASHLAR_CLAUSE_QUEUE_FIRST));
+
+  ashlar_storage_copy(broken, good);
+  broken->first_use[slot.third] = broken->use_more[last] + 1;
+  assert_int_equal(ashlar_check(broken).clause, ASHLAR_CLAUSE_CHAIN_LESS);
+  assert_int_equal(ashlar_check_uses(broken, ASHLAR_CLAUSE_CHAIN_STARTS), slot.third);
+
+  ashlar_storage_copy(broken, good);
+  broken->request[slot.maps].run = -1;
+  assert_int_equal(ashlar_check(broken).clause, ASHLAR_CLAUSE_RUNS_BEGIN);
+  assert_int_equal(ashlar_check_requests(broken, ASHLAR_CLAUSE_REQUESTS_ASKED), slot.maps);
+}
+
+/* A request that empties one pool, not all: of a stream it needs none. */
+static void a_request_of_one_pool_passes(void **state)
+{
+  char why[WHY];
+  (void)state;
+  ashlar_storage_copy(broken, good);
+  broken->request[slot.waits].home = ashlar_home(4, ASHLAR_CLASS_SMALL, ASHLAR_STREAMS - 1);
+  if (!ashlar_core_check(broken, why, sizeof why)) {
+    fail_msg("%s", why);
+  }
+}
+
 /* A group is looked at only where it is asked for. */
 static void parts_are_separate(void **state)
 {
@@ -433,13 +496,11 @@ static void noise_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_good_state_passes),
-      cmocka_unit_test(the_empty_state_passes),
-      cmocka_unit_test(each_fault_breaks_its_clause),
-      cmocka_unit_test(each_clause_has_a_fault),
-      cmocka_unit_test(parts_are_separate),
-      cmocka_unit_test(any_bytes_are_judged_alike),
-      cmocka_unit_test(noise_is_refused),
+      cmocka_unit_test(the_good_state_passes),        cmocka_unit_test(the_empty_state_passes),
+      cmocka_unit_test(each_fault_breaks_its_clause), cmocka_unit_test(each_clause_has_a_fault),
+      cmocka_unit_test(each_clause_is_of_one_group),  cmocka_unit_test(later_clauses_find_it_too),
+      cmocka_unit_test(a_request_of_one_pool_passes), cmocka_unit_test(parts_are_separate),
+      cmocka_unit_test(any_bytes_are_judged_alike),   cmocka_unit_test(noise_is_refused),
   };
   return cmocka_run_group_tests(tests, make_good, drop_good);
 }

@@ -242,8 +242,10 @@ static void do_operation(struct program *program)
   player->now++;
   go_on_capturing(program);
   if (happens(program, plan->use_permille) && player->live_count > 0) {
-    model_player_use(player, (int32_t)below(program, (uint64_t)player->live_count),
-                     any_stream(program), any_caller(program));
+    const struct model_caller caller = any_caller(program);
+    const int32_t stream = any_stream(program);
+    const uint64_t place = below(program, (uint64_t)player->live_count);
+    model_player_use(player, (int32_t)place, stream, caller);
   } else if (happens(program, plan->cache_permille)) {
     model_player_empty_cache(player, -1, any_caller(program));
   } else if (happens(program, plan->pool_permille)) {

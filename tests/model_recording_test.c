@@ -239,28 +239,92 @@ static void the_core_agrees_with_every_recording(void **state)
 
 /* --- replay --- */
 
-/* What a replay has: one pool, ordinary segments, nothing released for its age. */
-static bool is_replayed(const struct model_plan *plan)
+/* How many recordings of a family play again exactly, of MODEL_PLANS / MODEL_FAMILIES. Refused is what was collected by the
+   age of segments from before the recording. In segment order a full ring does not tell the ages of segments, so that
+   releases and choices may differ; it does not tell either what was last requested of free parts of growable segments;
+   and in a few, frees that a request waited for cannot be told from frees before it. */
+static const struct exact {
+  const char *family;
+  unsigned recordings;
+} EXACT[] = {
+    {"streams", 15},         {"uses", 15},
+    {"split limit", 13},     {"limit", 14},
+    {"collection", 13},      {"collection and split limit", 13},
+    {"pools", 14},           {"captures", 15},
+    {"odd pools", 15},       {"two devices", 15},
+    {"refusals", 14},        {"everything ordinary", 13},
+    {"growable", 14},        {"growable, uses", 12},
+    {"growable, pools", 14}, {"growable, captures", 14},
+};
+enum { EXACT_COUNT = sizeof EXACT / sizeof EXACT[0] };
+
+static bool is_same_pool(const struct ashlar_snapshot *one, uint16_t pool,
+                         const struct ashlar_snapshot *other, uint16_t other_pool)
 {
-  return !plan->growable && plan->pool_permille == 0 && plan->graph_permille == 0 &&
-         !(plan->threshold > 0);
+  return one->pools[pool].first == other->pools[other_pool].first &&
+         one->pools[pool].second == other->pools[other_pool].second;
 }
 
-static void assert_same_events(const struct ashlar_snapshot *one,
-                               const struct ashlar_snapshot *other)
+static bool is_same_event(const struct ashlar_snapshot *one, const struct ashlar_event *event,
+                          const struct ashlar_snapshot *other,
+                          const struct ashlar_event *other_event)
 {
-  assert_int_equal(one->trace_count, other->trace_count);
-  for (uint32_t i = 0; i < one->trace_count; i++) {
-    assert_int_equal(one->traces[i].event_count, other->traces[i].event_count);
-    for (uint64_t k = 0; k < one->traces[i].event_count; k++) {
-      assert_int_equal(one->traces[i].events[k].action, other->traces[i].events[k].action);
-      assert_int_equal(one->traces[i].events[k].address, other->traces[i].events[k].address);
-      assert_int_equal(one->traces[i].events[k].size, other->traces[i].events[k].size);
+  /* The size of a snapshot in between is what was allocated then. How much a pool had of it, all of whose blocks are gone,
+     and none of which was seen to be split, is not told. */
+  const bool is_size_told = event->action != ASHLAR_ACTION_SNAPSHOT || one->pool_count == 1;
+  return event->action == other_event->action && event->address == other_event->address &&
+         (event->size == other_event->size || !is_size_told) &&
+         one->streams[event->stream].handle == other->streams[other_event->stream].handle &&
+         is_same_pool(one, event->pool, other, other_event->pool);
+}
+
+static bool are_events_same(const struct ashlar_snapshot *one, const struct ashlar_snapshot *other)
+{
+  bool is_same = one->trace_count == other->trace_count;
+  for (uint32_t i = 0; is_same && i < one->trace_count; i++) {
+    is_same = one->traces[i].event_count == other->traces[i].event_count;
+    for (uint64_t k = 0; is_same && k < one->traces[i].event_count; k++) {
+      is_same = is_same_event(one, &one->traces[i].events[k], other, &other->traces[i].events[k]);
     }
   }
+  return is_same;
 }
 
-static void replay(const struct model_plan *plan, const struct ashlar_snapshot *source)
+static bool is_same_segment(const struct ashlar_snapshot *one, const struct ashlar_segment *segment,
+                            const struct ashlar_snapshot *other,
+                            const struct ashlar_segment *other_segment)
+{
+  return segment->address == other_segment->address && segment->device == other_segment->device &&
+         segment->total_size == other_segment->total_size &&
+         segment->allocated_size == other_segment->allocated_size &&
+         segment->active_size == other_segment->active_size &&
+         segment->requested_size == other_segment->requested_size &&
+         segment->type == other_segment->type &&
+         segment->block_count == other_segment->block_count &&
+         segment->is_expandable == other_segment->is_expandable &&
+         one->streams[segment->stream].handle == other->streams[other_segment->stream].handle &&
+         is_same_pool(one, segment->pool, other, other_segment->pool);
+}
+
+static bool is_state_same(const struct ashlar_snapshot *one, const struct ashlar_snapshot *other)
+{
+  bool is_same =
+      one->segment_count == other->segment_count && one->block_count == other->block_count;
+  for (uint64_t i = 0; is_same && i < one->segment_count; i++) {
+    is_same = is_same_segment(one, &one->segments[i], other, &other->segments[i]);
+  }
+  for (uint64_t i = 0; is_same && i < one->block_count; i++) {
+    is_same = one->blocks[i].address == other->blocks[i].address &&
+              one->blocks[i].size == other->blocks[i].size &&
+              one->blocks[i].requested_size == other->blocks[i].requested_size &&
+              one->blocks[i].state == other->blocks[i].state;
+  }
+  return is_same;
+}
+
+enum outcome { OUTCOME_EXACT, OUTCOME_OTHER, OUTCOME_REFUSED };
+
+static enum outcome replay(const struct model_plan *plan, const struct ashlar_snapshot *source)
 {
   const struct ashlar_replay_options options = {
       .policy = ASHLAR_POLICY_FAITHFUL,
@@ -273,39 +337,52 @@ static void replay(const struct model_plan *plan, const struct ashlar_snapshot *
   struct ashlar_replay result;
   struct ashlar_snapshot again;
   struct ashlar_error error = {0};
+  enum outcome outcome = OUTCOME_REFUSED;
   assert_true(make_temporary(path));
   assert_true(ashlar_snapshot_write_file(path, source, &error));
   assert_true(ashlar_requests_read_file(path, &requests, &error));
   assert_int_equal(unlink(path), 0);
-  assert_true(ashlar_replay_run(&requests, &options, &result, &again, &error));
-  assert_int_equal(ashlar_replay_exit_status(&result), 0);
-  assert_same_events(source, &again);
-  ashlar_snapshot_free(&again);
-  ashlar_replay_free(&result);
+  if (ashlar_replay_run(&requests, &options, &result, &again, &error)) {
+    const bool is_exact = ashlar_replay_exit_status(&result) == 0 &&
+                          are_events_same(source, &again) && is_state_same(source, &again);
+    outcome = is_exact ? OUTCOME_EXACT : OUTCOME_OTHER;
+    ashlar_snapshot_free(&again);
+    ashlar_replay_free(&result);
+  } else {
+    assert_non_null(strstr(error.text, "collected by age"));
+  }
   ashlar_requests_free(&requests);
+  return outcome;
 }
 
-/* The ages of segments from before a recording are unknown, so that in segment order those from a full ring may differ. */
-static void a_recorded_device_plays_ordinary_ones_again_exactly(void **state)
+static void a_recorded_device_plays_them_again_exactly(void **state)
 {
   (void)state;
-  unsigned replayed = 0;
+  unsigned exact[EXACT_COUNT] = {0};
+  unsigned sums[3] = {0};
   for (unsigned i = 0; i < MODEL_PLANS; i += step()) {
     const struct model_plan plan = model_plan(i);
     struct model_counts counts = {0};
     struct ashlar_snapshot snapshot;
-    if (!is_replayed(&plan)) {
-      continue;
-    }
     model_recording_make(&plan, &snapshot, &counts);
-    if (!is_wrapped(&plan, &snapshot) || plan.order == MODEL_ORDER_ADDRESS) {
-      replay(&plan, &snapshot);
-      replayed++;
+    const enum outcome outcome = replay(&plan, &snapshot);
+    sums[outcome]++;
+    for (size_t k = 0; k < EXACT_COUNT; k++) {
+      exact[k] += outcome == OUTCOME_EXACT && strcmp(EXACT[k].family, plan.family) == 0 ? 1 : 0;
+    }
+    /* What a whole recording tells leaves nothing open where nothing is collected and nothing grows. */
+    if (outcome == OUTCOME_OTHER && !is_wrapped(&plan, &snapshot) && !(plan.threshold > 0) &&
+        !plan.growable) {
+      fail_msg("recording %u (%s) plays otherwise", i, plan.family);
     }
     ashlar_snapshot_free(&snapshot);
   }
-  print_message("%u replayed\n", replayed);
-  assert_true(replayed >= (has_sanitizer() ? 15 : 50));
+  for (size_t k = 0; k < EXACT_COUNT; k++) {
+    print_message("%-28s %u play again exactly\n", EXACT[k].family, exact[k]);
+    assert_true(has_sanitizer() || exact[k] >= EXACT[k].recordings);
+  }
+  print_message("%u play again exactly, %u otherwise, %u are refused\n", sums[OUTCOME_EXACT],
+                sums[OUTCOME_OTHER], sums[OUTCOME_REFUSED]);
 }
 
 /* --- damage --- */
@@ -413,7 +490,7 @@ int main(void)
       cmocka_unit_test(the_same_index_gives_the_same_recording),
       cmocka_unit_test(the_core_agrees_with_every_recording),
       cmocka_unit_test(the_recordings_have_in_them_what_they_are_for),
-      cmocka_unit_test(a_recorded_device_plays_ordinary_ones_again_exactly),
+      cmocka_unit_test(a_recorded_device_plays_them_again_exactly),
       cmocka_unit_test(contradictory_recordings_do_no_harm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -302,6 +302,9 @@ static bool judge_device(const struct ashlar_device_part *part, const struct ash
   if (is_done && run.blind == ASHLAR_OPEN_NONE) {
     ashlar_run_compare(&run);
   }
+  result->collects_from = run.ages.least;
+  result->collects_below = run.ages.most;
+  result->has_open_ages = run.ages.was_open;
   verdict->ties_open += run.ties_open;
   verdict->only_segment += run.only_segment;
   verdict->only_address += run.only_address;

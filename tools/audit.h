@@ -58,8 +58,13 @@ struct ashlar_difference {
 
 struct ashlar_audit_device {
   int32_t device;
-  uint64_t segments; /* listed */
-  uint64_t blocks;   /* listed */
+  /* What decisions tell of the reserved bytes above which there is a collection by age: at least so many, and fewer than
+     `collects_below`; UINT64_MAX: nothing was collected. */
+  uint64_t collects_from;
+  uint64_t collects_below;
+  bool has_open_ages; /* one of those decisions hung on ages from before the recording */
+  uint64_t segments;  /* listed */
+  uint64_t blocks;    /* listed */
   uint64_t events;
   uint64_t allocations; /* agree + differ + undetermined */
   uint64_t agree;

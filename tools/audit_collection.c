@@ -195,8 +195,10 @@ uint64_t ashlar_collection_match(struct ashlar_audit_run *run, uint64_t begin, u
   }
   run->ages.request = request->event;
   /* The search of the request itself counts, and comes before. */
-  if (list_candidates(run, run->ages.searches + (is_counted ? 1 : 0), &candidates) &&
-      !run->ages.is_open) {
+  const bool is_listed =
+      list_candidates(run, run->ages.searches + (is_counted ? 1 : 0), &candidates);
+  run->ages.was_open = run->ages.was_open || run->ages.is_open;
+  if (is_listed && !run->ages.is_open) {
     uint64_t most = UINT64_MAX;
     uint64_t cutoff = mean_age(&candidates);
     uint64_t behind = match_pass(run, &candidates, at, end, cutoff);
@@ -230,6 +232,7 @@ void ashlar_collection_miss(struct ashlar_audit_run *run, uint64_t request)
   for (int32_t slot = candidate; slot >= 0; slot = next_candidate(run, slot)) {
     run->ages.is_open = run->ages.is_open || run->ages.entered[slot] == UNKNOWN;
   }
+  run->ages.was_open = run->ages.was_open || run->ages.is_open;
   if (candidate >= 0) {
     learn(run, request, run->reserved, UINT64_MAX);
   }

@@ -82,6 +82,7 @@ struct ashlar_audit_ages {
   uint64_t most;     /* and below this */
   uint64_t request;  /* the alloc or failure for which a collection was looked for last */
   bool is_open;      /* there, an age was not known */
+  bool was_open;     /* somewhere, one was not */
 };
 
 struct ashlar_audit_run {

@@ -110,6 +110,7 @@ static bool add_settings(const struct ashlar_requests *requests, const struct as
   settings->is_present = true;
   settings->max_split_size =
       config->max_split_size <= INT64_MAX ? (int64_t)config->max_split_size : -1;
+  settings->expandable_segments = config->growable != 0;
   settings->garbage_collection_threshold = 0;
   settings->pinned_num_register_threads = 1;
   for (unsigned i = 0; i < ASHLAR_DIVISION_SLOTS; i++) {
@@ -139,6 +140,13 @@ bool ashlar_recorder_finish(const struct ashlar_recorder *recorder,
       return false;
     }
   }
+  for (uint32_t i = 0; requests->snapshot != NULL && i < requests->snapshot->pool_count; i++) {
+    uint16_t index = 0;
+    const struct ashlar_pool_id *id = &requests->snapshot->pools[i];
+    if (!ashlar_snapshot_pool(snapshot, id->first, id->second, &index)) {
+      return false;
+    }
+  }
   for (uint32_t i = 0; i == 0 || i < requests->device_count; i++) {
     if (!add_trace(&recorder->rings[i], snapshot)) {
       return false;
@@ -164,6 +172,22 @@ static int by_address(const void *left, const void *right)
   return (a->address > b->address) - (a->address < b->address);
 }
 
+/* Whether a segment is listed from here on: each part of a growable one that is mapped is a segment of its own. */
+static bool is_head(const struct ashlar_manager *manager, const struct ashlar_block_view *view)
+{
+  return view->state != ASHLAR_UNUSED && view->state != ASHLAR_UNMAPPED &&
+         (view->prev == -1 || ashlar_block(manager, view->prev).state == ASHLAR_UNMAPPED);
+}
+
+/* The block behind one in its segment as listed, -1: none. */
+static int32_t block_behind(const struct ashlar_manager *manager,
+                            const struct ashlar_block_view *view)
+{
+  return view->next != -1 && ashlar_block(manager, view->next).state == ASHLAR_UNMAPPED
+             ? -1
+             : view->next;
+}
+
 /* The first block of every segment, by address; the caller's to free(). */
 static struct head *sorted_heads(const struct ashlar_manager *manager, size_t *count)
 {
@@ -171,7 +195,7 @@ static struct head *sorted_heads(const struct ashlar_manager *manager, size_t *c
   size_t number = 0;
   for (int32_t slot = 0; slot < limit; slot++) {
     const struct ashlar_block_view view = ashlar_block(manager, slot);
-    number += view.state != ASHLAR_UNUSED && view.prev == -1 ? 1 : 0;
+    number += is_head(manager, &view) ? 1 : 0;
   }
   *count = number;
   struct head *heads = calloc(number + 1, sizeof *heads);
@@ -181,7 +205,7 @@ static struct head *sorted_heads(const struct ashlar_manager *manager, size_t *c
   number = 0;
   for (int32_t slot = 0; slot < limit; slot++) {
     const struct ashlar_block_view view = ashlar_block(manager, slot);
-    if (view.state != ASHLAR_UNUSED && view.prev == -1) {
+    if (is_head(manager, &view)) {
       heads[number] = (struct head){view.address, slot};
       number++;
     }
@@ -227,17 +251,19 @@ static bool add_segment(const struct ashlar_recorder_state *state, int32_t head,
       .address = first.address,
       .device = state->device,
       .stream = state->streams[first.stream],
+      .pool = state->pools[first.pool],
       .flags = ASHLAR_SEGMENT_HAS_DEVICE | ASHLAR_SEGMENT_HAS_STREAM | ASHLAR_SEGMENT_HAS_POOL |
                ASHLAR_SEGMENT_HAS_EXPANDABLE | ASHLAR_SEGMENT_HAS_TOTAL |
                ASHLAR_SEGMENT_HAS_ALLOCATED | ASHLAR_SEGMENT_HAS_ACTIVE |
                ASHLAR_SEGMENT_HAS_REQUESTED | ASHLAR_SEGMENT_HAS_BLOCKS,
+      .is_expandable = first.growable != 0,
       .type = first.class == ASHLAR_CLASS_SMALL ? ASHLAR_SEGMENT_SMALL : ASHLAR_SEGMENT_LARGE,
   };
   for (int32_t slot = head; slot != -1;) {
     const struct ashlar_block_view view = ashlar_block(state->manager, slot);
     const struct ashlar_block block = block_of(state, slot, &view);
     count_block(&segment, &block);
-    slot = view.next;
+    slot = block_behind(state->manager, &view);
   }
   if (!ashlar_snapshot_add_segment(snapshot, &segment)) {
     return false;
@@ -248,7 +274,7 @@ static bool add_segment(const struct ashlar_recorder_state *state, int32_t head,
     if (!ashlar_snapshot_add_block(snapshot, &block)) {
       return false;
     }
-    slot = view.next;
+    slot = block_behind(state->manager, &view);
   }
   return true;
 }

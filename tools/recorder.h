@@ -30,6 +30,7 @@ struct ashlar_recorder {
 struct ashlar_recorder_state {
   const struct ashlar_manager *manager;
   const uint16_t *streams; /* index into the request streams, by number in the manager */
+  const uint16_t *pools;   /* index into the pools of the recording, by number in the manager */
   const uint8_t *pending;  /* by slot: 1 where the owner has let go; NULL: nowhere */
   int32_t device;
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tools/audit.h"
 #include "tools/replay_device.h"
 #include "tools/replay_seed.h"
 #include "tools/replaying.h"
@@ -42,6 +43,10 @@ static bool begin_device(struct ashlar_replaying *work, uint8_t device)
   play->device = device;
   if (!ashlar_play_begin(play, &work->replay->config, &sim)) {
     return no_memory(work);
+  }
+  if (work->collects != NULL && work->collects[device] != UINT64_MAX) {
+    /* A limit that never refuses: the recorded device does that. */
+    (void)ashlar_limit_set(play->manager, UINT64_MAX - 1, work->collects[device]);
   }
   play->result->is_used = true;
   return true;
@@ -222,6 +227,7 @@ static bool add_state(struct ashlar_replaying *work, uint8_t device,
   const struct ashlar_recorder_state state = {
       .manager = play->manager,
       .streams = play->streams,
+      .pools = play->pool_names,
       .pending = pending,
       .device = device,
   };
@@ -270,15 +276,62 @@ static bool check_settings(struct ashlar_replaying *work)
   }
   if (requests->has_growable) {
     return ashlar_error_set(work->error, 0,
-                            "growable segments were recorded, which the recorded device has not");
+                            "growable segments were recorded of which the ranges are not told");
+  }
+  if (requests->grows && !ashlar_play_ranges(requests, config)) {
+    return ashlar_error_set(work->error, 0,
+                            "growable segments were recorded whose ranges overlap: how long they "
+                            "were is not told");
   }
   return true;
+}
+
+/* Whether decisions hang on how much is reserved when segments are collected for their age. */
+static bool collects(const struct ashlar_replaying *work)
+{
+  const struct ashlar_snapshot *snapshot = work->requests->snapshot;
+  return work->replay->options.placement == ASHLAR_SIM_RECORDED &&
+         work->replay->options.policy == ASHLAR_POLICY_FAITHFUL &&
+         snapshot->settings.garbage_collection_threshold > 0;
+}
+
+/* A recording tells what part of the limit is free of collection, but not the limit. What was collected and what was not
+   tells between which bounds it is; where ages that nobody recorded decided that, nothing does. */
+static bool find_collections(struct ashlar_replaying *work)
+{
+  const struct ashlar_audit_options options = {
+      .order = work->replay->options.order == ASHLAR_ORDER_SEGMENT ? ASHLAR_AUDIT_ORDER_SEGMENT
+                                                                   : ASHLAR_AUDIT_ORDER_ADDRESS};
+  struct ashlar_audit audit;
+  bool is_told = true;
+  work->collects = malloc(ASHLAR_REQUESTS_DEVICES * sizeof *work->collects);
+  if (work->collects == NULL ||
+      !ashlar_audit_snapshot(work->requests->snapshot, "", &options, &audit, work->error)) {
+    return no_memory(work);
+  }
+  for (int32_t i = 0; i < ASHLAR_REQUESTS_DEVICES; i++) {
+    work->collects[i] = UINT64_MAX;
+  }
+  for (uint64_t i = 0; i < audit.device_count; i++) {
+    const struct ashlar_audit_device *device = &audit.devices[i];
+    if (device->device < 0 || device->device >= ASHLAR_REQUESTS_DEVICES ||
+        device->collects_below == UINT64_MAX) {
+      continue;
+    }
+    is_told = is_told && !device->has_open_ages;
+    work->collects[device->device] = device->collects_from;
+  }
+  ashlar_audit_free(&audit);
+  return is_told ||
+         ashlar_error_set(work->error, 0,
+                          "segments were collected by age, and how old those from before the "
+                          "recording are is not told: the recorded device cannot be replayed");
 }
 
 static bool run(struct ashlar_replaying *work, struct ashlar_snapshot *recording)
 {
   const uint32_t devices = work->requests->device_count;
-  if (!check_settings(work)) {
+  if (!check_settings(work) || (collects(work) && !find_collections(work))) {
     return false;
   }
   work->replay->devices = calloc((size_t)devices + 1, sizeof *work->replay->devices);
@@ -309,6 +362,7 @@ static bool run_and_clean(struct ashlar_replaying *work,
   }
   free(work->plays);
   free(work->allocations);
+  free(work->collects);
   ashlar_recorder_free(&work->recorder);
   if (!is_done) {
     ashlar_replay_free(work->replay);

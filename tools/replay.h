@@ -40,14 +40,14 @@ struct ashlar_replay_options {
 /* Why a request failed. */
 enum ashlar_replay_reason {
   ASHLAR_REPLAY_OUT_OF_MEMORY = 0,
-  ASHLAR_REPLAY_TOO_LARGE,    /* above the greatest request */
-  ASHLAR_REPLAY_NO_SLOT,      /* the manager holds no more blocks */
-  ASHLAR_REPLAY_NO_STREAM,    /* the manager knows no more streams */
-  ASHLAR_REPLAY_BAD_SEGMENT,  /* the device gave a segment that cannot be used */
-  ASHLAR_REPLAY_NOT_LIVE,     /* frees what is not live */
-  ASHLAR_REPLAY_LIVE,         /* allocates where a block is live */
-  ASHLAR_REPLAY_PRIVATE_POOL, /* private pools are not replayed */
-  ASHLAR_REPLAY_NO_PLACE,     /* a block from before the recording has no place there */
+  ASHLAR_REPLAY_TOO_LARGE,   /* above the greatest request */
+  ASHLAR_REPLAY_NO_SLOT,     /* the manager holds no more blocks */
+  ASHLAR_REPLAY_NO_STREAM,   /* the manager knows no more streams */
+  ASHLAR_REPLAY_BAD_SEGMENT, /* the device gave a segment that cannot be used */
+  ASHLAR_REPLAY_NOT_LIVE,    /* frees what is not live */
+  ASHLAR_REPLAY_LIVE,        /* allocates where a block is live */
+  ASHLAR_REPLAY_NO_POOL,     /* the manager knows no more private pools */
+  ASHLAR_REPLAY_NO_PLACE,    /* a block from before the recording has no place there */
   ASHLAR_REPLAY_REASONS
 };
 

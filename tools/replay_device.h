@@ -28,6 +28,7 @@ struct ashlar_allocation {
   int32_t slot;
   uint32_t generation;
   uint16_t stream;
+  uint16_t pool;
   uint8_t state; /* enum ashlar_allocation_state */
   uint8_t device;
 };
@@ -56,6 +57,10 @@ struct ashlar_play {
   uint16_t streams[ASHLAR_STREAMS]; /* index into the request streams, by number in the manager */
   uint16_t last_stream;             /* a stream that was just looked up, and its number */
   int32_t last_number;              /* -1: none yet */
+  int32_t *pools;        /* by pool of the recording: number in the manager; see replay_pool.c */
+  uint16_t *pool_names;  /* by number in the manager */
+  int32_t captured;      /* number of a stream that is captured all the time; -1: none yet */
+  uint64_t spare_ranges; /* ranges so far that the recording tells nothing of */
   struct ashlar_waiting_list waiting;
   uint64_t pending_bytes;
   uint64_t time_us; /* of the request at hand */
@@ -63,6 +68,12 @@ struct ashlar_play {
   bool is_out_of_memory; /* of this machine, not of the pretend device */
   bool waits_first;      /* of the request in flight: it is dropped when the device refuses */
   bool must_wait;        /* it was */
+};
+
+/* Whose memory it is: indices into the request streams and into the pools of the recording. */
+struct ashlar_play_owner {
+  uint16_t stream;
+  uint16_t pool;
 };
 
 /* How an allocation ended. */
@@ -89,11 +100,11 @@ int32_t ashlar_play_stream_number(struct ashlar_play *play, uint16_t stream);
    With `waits_first` the request is dropped when the device refuses, before anything is released
    for it. */
 struct ashlar_play_outcome ashlar_play_allocate(struct ashlar_play *play, uint64_t bytes,
-                                                uint16_t stream, bool waits_first);
+                                                struct ashlar_play_owner owner, bool waits_first);
 
 /* Records that memory ran out, where the outcome says so. */
 void ashlar_play_note_oom(struct ashlar_play *play, const struct ashlar_play_outcome *outcome,
-                          uint16_t stream);
+                          struct ashlar_play_owner owner);
 
 /* The owner lets go; recorded. */
 void ashlar_play_let_go(struct ashlar_play *play, struct ashlar_allocation *allocation);
@@ -101,8 +112,8 @@ void ashlar_play_let_go(struct ashlar_play *play, struct ashlar_allocation *allo
 /* The block returns to its pool; recorded. The allocation holds a block. */
 void ashlar_play_complete(struct ashlar_play *play, struct ashlar_allocation *allocation);
 
-/* Releases the cache. */
-void ashlar_play_empty_cache(struct ashlar_play *play);
+/* Releases the cache: all of it, or (a number in the manager) that of one pool. */
+void ashlar_play_empty_cache(struct ashlar_play *play, int32_t pool);
 
 /* Bytes of the block of an allocation, and bytes requested of it. */
 uint64_t ashlar_play_bytes(const struct ashlar_play *play,
@@ -120,6 +131,29 @@ bool ashlar_play_fail(struct ashlar_play *play, struct ashlar_replay_failure fai
 
 /* Records an event now. */
 void ashlar_play_note(struct ashlar_play *play, enum ashlar_action action, uint64_t address,
-                      uint64_t size, uint16_t stream);
+                      uint64_t size, struct ashlar_play_owner owner);
+
+/* --- replay_growth.c: growable segments on the recorded device --- */
+
+/* Settings by which ranges are as long as the recorded ones can have been. False: they overlap, so that the recording does
+   not tell how long they were. */
+bool ashlar_play_ranges(const struct ashlar_requests *requests, struct ashlar_config *config);
+
+/* Carries out a step about a range, or a part of one. */
+struct ashlar_step ashlar_play_grow(struct ashlar_play *play, const struct ashlar_step *step);
+
+/* Whether a step is one of those. */
+bool ashlar_play_is_growth(const struct ashlar_step *step);
+
+/* --- replay_pool.c: private pools. Each serves requests of a thread of its own --- */
+
+/* Number in the manager of a pool of the recording, made where new; -1: no more can be. */
+int32_t ashlar_play_pool(struct ashlar_play *play, uint16_t pool);
+
+/* Who makes requests of the pool: for a pool of graphs somebody in a capture. */
+struct ashlar_caller ashlar_play_caller(struct ashlar_play *play, uint16_t pool);
+
+/* The pool has no user any more: from now on its segments are released with the others. */
+void ashlar_play_give_up(struct ashlar_play *play, uint16_t pool);
 
 #endif

@@ -19,7 +19,7 @@ const char *ashlar_replay_reason_text(unsigned reason)
       [ASHLAR_REPLAY_BAD_SEGMENT] = "the segment that the device gave cannot be used",
       [ASHLAR_REPLAY_NOT_LIVE] = "no block is live there",
       [ASHLAR_REPLAY_LIVE] = "a block is live there already",
-      [ASHLAR_REPLAY_PRIVATE_POOL] = "served from a private pool, which is not replayed",
+      [ASHLAR_REPLAY_NO_POOL] = "more private pools than a manager knows",
       [ASHLAR_REPLAY_NO_PLACE] = "a block from before the recording has no place where it was",
   };
   return reason < ASHLAR_REPLAY_REASONS ? TEXTS[reason] : "unknown";

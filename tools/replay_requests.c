@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-#include "tools/caller.h"
-#include "tools/history.h"
+#include "tools/replay_releases.h"
 
 enum { FIRST_WAITING = 16 };
 
@@ -71,6 +70,13 @@ static bool fail(struct ashlar_replaying *work, struct ashlar_play *play,
   return ashlar_play_fail(play, failure) || no_memory(work);
 }
 
+static struct ashlar_play_owner owner_of(const struct ashlar_play *play,
+                                         const struct ashlar_request_item *item)
+{
+  const struct ashlar_event *event = ashlar_requests_event(play->requests, item);
+  return (struct ashlar_play_owner){item->stream, event == NULL ? 0 : event->pool};
+}
+
 /* Before anything is released for a request, everything that other streams still use is waited
    for. */
 static struct ashlar_play_outcome ask(struct ashlar_replaying *work, struct ashlar_play *play,
@@ -78,13 +84,13 @@ static struct ashlar_play_outcome ask(struct ashlar_replaying *work, struct ashl
 {
   finish_uses(work, play, play->result->allocations);
   const bool waits_first = play->waiting.first < play->waiting.end;
-  struct ashlar_play_outcome outcome =
-      ashlar_play_allocate(play, item->size, item->stream, waits_first);
+  const struct ashlar_play_owner owner = owner_of(play, item);
+  struct ashlar_play_outcome outcome = ashlar_play_allocate(play, item->size, owner, waits_first);
   if (outcome.must_wait) {
     finish_uses(work, play, UINT64_MAX);
-    outcome = ashlar_play_allocate(play, item->size, item->stream, false);
+    outcome = ashlar_play_allocate(play, item->size, owner, false);
   }
-  ashlar_play_note_oom(play, &outcome, item->stream);
+  ashlar_play_note_oom(play, &outcome, owner);
   return outcome;
 }
 
@@ -96,6 +102,7 @@ static bool do_allocate(struct ashlar_replaying *work, struct ashlar_play *play,
   const struct ashlar_play_outcome outcome = ask(work, play, item);
   allocation->device = item->device;
   allocation->stream = item->stream;
+  allocation->pool = owner_of(play, item).pool;
   if (!outcome.is_served || outcome.slot == -1) {
     allocation->state = ASHLAR_ALLOCATION_ABSENT;
     play->result->served += outcome.is_served ? 1 : 0;
@@ -129,6 +136,7 @@ static bool do_refused(struct ashlar_replaying *work, struct ashlar_play *play,
         .slot = outcome.slot,
         .generation = outcome.generation,
         .stream = item->stream,
+        .pool = owner_of(play, item).pool,
         .state = ASHLAR_ALLOCATION_LIVE,
     };
     ashlar_play_let_go(play, &unwanted);
@@ -197,41 +205,24 @@ static void do_use(struct ashlar_replaying *work, struct ashlar_play *play,
   }
 }
 
-static void do_empty_cache(struct ashlar_replaying *work, struct ashlar_play *play)
+static void do_empty_cache(struct ashlar_replaying *work, struct ashlar_play *play,
+                           const struct ashlar_request_item *item)
 {
   finish_uses(work, play, UINT64_MAX);
-  ashlar_play_empty_cache(play);
+  ashlar_releases_by_call(play, item);
   play->result->cache_releases++;
-}
-
-/* Whether segments that were released right before a request were released for something else:
-   because there was a block for it, or because its ladder begins with another segment. */
-static bool was_cache_call(struct ashlar_play *play, const struct ashlar_request_item *item)
-{
-  const struct ashlar_config *config = &play->manager->config;
-  const int32_t stream = ashlar_play_stream_number(play, item->stream);
-  if (ashlar_choose(play->manager, item->size, stream, ashlar_recorded_caller()) != -1) {
-    return true;
-  }
-  const uint64_t size = ashlar_history_rounded(config, item->size);
-  if (stream == -1 || size == 0 || config->max_split_size == UINT64_MAX) {
-    return false;
-  }
-  const int32_t list = ashlar_home(0, ashlar_pool_class(size), stream);
-  const uint64_t need = size > config->max_split_size ? size : config->max_split_size;
-  const int32_t first =
-      ashlar_reclaim_oversize(play->manager, list, need, config->max_split_size, 1);
-  return first != -1 && !ashlar_sim_expects_free(&play->sim, play->manager->addr[first]);
 }
 
 static void do_release(struct ashlar_replaying *work, struct ashlar_play *play,
                        const struct ashlar_request_item *item)
 {
   if (work->is_deciding) {
-    work->was_call[work->release] = was_cache_call(play, item) ? 1 : 0;
+    work->was_call[work->release] = ashlar_releases_were_a_call(play, item) ? 1 : 0;
   }
   if (work->was_call[work->release] != 0) {
-    do_empty_cache(work, play);
+    do_empty_cache(work, play, item);
+  } else {
+    ashlar_releases_give_up(play, item);
   }
   work->release++;
 }
@@ -242,7 +233,6 @@ static bool do_impossible(struct ashlar_replaying *work, struct ashlar_play *pla
   static const enum ashlar_replay_reason REASONS[] = {
       [ASHLAR_IMPOSSIBLE_UNKNOWN] = ASHLAR_REPLAY_NOT_LIVE,
       [ASHLAR_IMPOSSIBLE_LIVE] = ASHLAR_REPLAY_LIVE,
-      [ASHLAR_IMPOSSIBLE_POOL] = ASHLAR_REPLAY_PRIVATE_POOL,
   };
   return fail(work, play, item, REASONS[item->number]);
 }
@@ -261,7 +251,7 @@ bool ashlar_replaying_request(struct ashlar_replaying *work, struct ashlar_play 
     do_use(work, play, item);
     return true;
   case ASHLAR_REQUEST_EMPTY_CACHE:
-    do_empty_cache(work, play);
+    do_empty_cache(work, play, item);
     return true;
   case ASHLAR_REQUEST_RELEASE:
     do_release(work, play, item);
@@ -269,7 +259,8 @@ bool ashlar_replaying_request(struct ashlar_replaying *work, struct ashlar_play 
   case ASHLAR_REQUEST_REFUSED:
     return do_refused(work, play, item);
   case ASHLAR_REQUEST_SNAPSHOT:
-    ashlar_play_note(play, ASHLAR_ACTION_SNAPSHOT, 0, play->manager->bytes[ASHLAR_ALLOCATED], 0);
+    ashlar_play_note(play, ASHLAR_ACTION_SNAPSHOT, 0, play->manager->bytes[ASHLAR_ALLOCATED],
+                     (struct ashlar_play_owner){0});
     return true;
   default:
     return do_impossible(work, play, item);

@@ -14,9 +14,10 @@ struct ashlar_replaying {
   struct ashlar_recorder recorder;
   struct ashlar_play *plays; /* by device; those without a manager were not named yet */
   struct ashlar_allocation *allocations;
-  uint8_t *was_call; /* by RELEASE request: 1 where it emptied the cache */
-  uint32_t release;  /* the next of these */
-  bool is_deciding;  /* on a recorded device; else they are known, or taken as the ladder's */
+  uint64_t *collects; /* by device: bytes above which there is a collection by age; NULL: none */
+  uint8_t *was_call;  /* by RELEASE request: 1 where it emptied the cache */
+  uint32_t release;   /* the next of these */
+  bool is_deciding;   /* on a recorded device; else they are known, or taken as the ladder's */
   struct ashlar_error *error;
 };
 

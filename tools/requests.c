@@ -90,6 +90,34 @@ bool ashlar_requests_add_segment(struct ashlar_requests *requests,
   return done;
 }
 
+bool ashlar_requests_add_range(struct ashlar_requests *requests,
+                               const struct ashlar_request_range *range)
+{
+  void *array = requests->ranges;
+  const bool done =
+      grow(&array, &requests->range_capacity, requests->range_count, sizeof *requests->ranges);
+  requests->ranges = array;
+  if (done) {
+    requests->ranges[requests->range_count] = *range;
+    requests->range_count++;
+  }
+  return done;
+}
+
+bool ashlar_requests_add_mapped(struct ashlar_requests *requests,
+                                const struct ashlar_seed_segment *part)
+{
+  void *array = requests->mapped;
+  const bool done =
+      grow(&array, &requests->mapped_capacity, requests->mapped_count, sizeof *requests->mapped);
+  requests->mapped = array;
+  if (done) {
+    requests->mapped[requests->mapped_count] = *part;
+    requests->mapped_count++;
+  }
+  return done;
+}
+
 bool ashlar_requests_add_seed(struct ashlar_requests *requests,
                               const struct ashlar_seed_block *seed)
 {
@@ -145,12 +173,26 @@ bool ashlar_requests_stream(struct ashlar_requests *requests, uint64_t handle, b
   return true;
 }
 
+const struct ashlar_event *ashlar_requests_event(const struct ashlar_requests *requests,
+                                                 const struct ashlar_request_item *item)
+{
+  const struct ashlar_snapshot *snapshot = requests->snapshot;
+  if (snapshot == NULL || item->device >= snapshot->trace_count ||
+      item->event >= snapshot->traces[item->device].event_count) {
+    return NULL;
+  }
+  return &snapshot->traces[item->device].events[item->event];
+}
+
 void ashlar_requests_free(struct ashlar_requests *requests)
 {
   free(requests->items);
   free(requests->streams);
   free(requests->segments);
   free(requests->seeds);
+  free(requests->ranges);
+  free(requests->mapped);
+  free(requests->whole_pools);
   if (requests->scripts != NULL) {
     for (int i = 0; i < ASHLAR_REQUESTS_DEVICES; i++) {
       free(requests->scripts[i].lines);

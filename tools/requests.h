@@ -41,8 +41,7 @@ enum ashlar_request_kind {
 /* Why a request is impossible. */
 enum ashlar_impossible {
   ASHLAR_IMPOSSIBLE_UNKNOWN = 0, /* it frees what is not live */
-  ASHLAR_IMPOSSIBLE_LIVE,        /* it allocates where a block is live */
-  ASHLAR_IMPOSSIBLE_POOL         /* it is served from a private pool */
+  ASHLAR_IMPOSSIBLE_LIVE         /* it allocates where a block is live */
 };
 
 struct ashlar_request_item {
@@ -67,7 +66,20 @@ struct ashlar_seed_segment {
   uint64_t size;
   uint16_t stream;
   uint8_t device;
-  uint8_t pool; /* ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE */
+  uint8_t class;    /* ASHLAR_CLASS_SMALL or ASHLAR_CLASS_LARGE */
+  uint16_t pool;    /* index into the pools of the recording */
+  bool is_growable; /* a range; what is mapped of it is in `mapped` */
+};
+
+/* A range of addresses that a growable segment had, from its first map on. */
+struct ashlar_request_range {
+  uint64_t address;
+  uint64_t size;  /* that it has at most */
+  uint64_t begin; /* event of the first map; UINT64_MAX: before the recording */
+  uint16_t stream;
+  uint16_t pool;
+  uint8_t class;
+  uint8_t device;
 };
 
 /* A block that was live when the recording began. */
@@ -77,6 +89,7 @@ struct ashlar_seed_block {
   uint64_t requested; /* <= size */
   uint32_t number;
   uint16_t stream;
+  uint16_t pool;
   uint8_t device;
   bool is_pending; /* its owner had let go, and nothing in the recording completes that */
 };
@@ -88,6 +101,14 @@ struct ashlar_request_script {
   size_t capacity;
 };
 
+/* What a recording shows of a private pool. */
+enum ashlar_pool_bit {
+  ASHLAR_POOL_IS_WHOLE = 1, /* no block of it was ever split */
+  ASHLAR_POOL_IS_FOREIGN =
+      2 /* it has ordinary segments where others are growable: an allocator of its own */
+};
+
+struct ashlar_event;
 struct ashlar_id_table;
 struct ashlar_snapshot;
 
@@ -96,10 +117,14 @@ struct ashlar_requests {
   struct ashlar_request_item *items;
   struct ashlar_request_stream *streams; /* distinct; entry 0 is handle 0 */
   struct ashlar_seed_segment *segments;  /* ascending by device, then address */
+  struct ashlar_request_range *ranges;   /* by device, then by beginning */
+  struct ashlar_seed_segment *mapped;    /* parts of ranges, when the recording began */
   struct ashlar_seed_block *seeds;       /* the same */
   struct ashlar_request_script *scripts; /* one for each device, or NULL */
   size_t item_count;
   size_t segment_count;
+  size_t range_count;
+  size_t mapped_count;
   size_t seed_count;
   uint32_t stream_count;
   uint32_t number_count;            /* allocations, with the seeds */
@@ -109,12 +134,16 @@ struct ashlar_requests {
   struct ashlar_snapshot *snapshot; /* the recording; NULL where it is a text trace */
   bool is_trace;                    /* a text trace; known even where reading failed */
   bool has_completions;             /* frees and completions are requests of their own */
-  bool has_growable; /* growable segments were recorded, which are not replayed as such */
-  uint64_t ignored;  /* recorded events that are no requests */
+  bool has_growable;    /* growable segments were recorded of which the ranges are not known */
+  bool grows;           /* segments were growable */
+  uint8_t *whole_pools; /* by device, then by pool: bits of enum ashlar_pool_bit; or NULL */
+  uint64_t ignored;     /* recorded events that are no requests */
 
   /* room in the arrays, and the streams seen so far */
   size_t item_capacity;
   size_t segment_capacity;
+  size_t range_capacity;
+  size_t mapped_capacity;
   size_t seed_capacity;
   size_t stream_capacity;
   struct ashlar_id_table *stream_ids;
@@ -132,6 +161,10 @@ bool ashlar_requests_read_file(const char *path, struct ashlar_requests *request
 bool ashlar_requests_read_memory(const void *data, size_t size, struct ashlar_requests *requests,
                                  struct ashlar_error *error);
 
+/* The recorded event of a request; NULL where there is none. */
+const struct ashlar_event *ashlar_requests_event(const struct ashlar_requests *requests,
+                                                 const struct ashlar_request_item *item);
+
 /* Releases what the sequence owns and makes it empty. */
 void ashlar_requests_free(struct ashlar_requests *requests);
 
@@ -141,6 +174,10 @@ bool ashlar_requests_init(struct ashlar_requests *requests);
 bool ashlar_requests_add(struct ashlar_requests *requests, const struct ashlar_request_item *item);
 bool ashlar_requests_add_segment(struct ashlar_requests *requests,
                                  const struct ashlar_seed_segment *segment);
+bool ashlar_requests_add_range(struct ashlar_requests *requests,
+                               const struct ashlar_request_range *range);
+bool ashlar_requests_add_mapped(struct ashlar_requests *requests,
+                                const struct ashlar_seed_segment *part);
 bool ashlar_requests_add_seed(struct ashlar_requests *requests,
                               const struct ashlar_seed_block *seed);
 bool ashlar_requests_add_line(struct ashlar_requests *requests, uint8_t device,

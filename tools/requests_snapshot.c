@@ -12,7 +12,7 @@
 /* Notes of live blocks (struct ashlar_live.note); the entry's `size` is the allocation's number. */
 enum {
   NOTE_REQUESTED = 1, /* its owner has let go */
-  NOTE_OUTSIDE = 2,   /* served from a private pool: its free is no request either */
+  NOTE_OUTSIDE = 2,   /* in a private pool that events do not name: its free is no request either */
   NOTE_FAULT = 4      /* not live at all; stays until its free is complete, so that it fails once */
 };
 
@@ -67,6 +67,62 @@ static bool next_number(struct converting *work, uint32_t *number)
 
 /* --- before the first event --- */
 
+/* Whether memory of the pool cannot be told from that of the default pool in the events. */
+static bool is_untold(const struct converting *work, uint16_t pool)
+{
+  return pool != 0 && !work->history.tells_pools;
+}
+
+/* Which pools keep their blocks whole. */
+static bool add_pools(struct converting *work)
+{
+  struct ashlar_requests *requests = work->requests;
+  const size_t count = requests->snapshot->pool_count;
+  if (requests->whole_pools == NULL) {
+    requests->whole_pools = calloc(count * ASHLAR_REQUESTS_DEVICES, 1);
+  }
+  if (requests->whole_pools == NULL) {
+    return no_memory(work->error);
+  }
+  for (size_t i = 1; i < count; i++) {
+    requests->whole_pools[(size_t)work->part.device * count + i] =
+        (uint8_t)((ashlar_history_splits(&work->history, (uint16_t)i) ? 0 : ASHLAR_POOL_IS_WHOLE) |
+                  (work->history.grows && work->history.has_segments[i] ? ASHLAR_POOL_IS_FOREIGN
+                                                                        : 0));
+  }
+  return true;
+}
+
+/* Growable segments: their ranges, and what was mapped. */
+static bool add_ranges(struct converting *work)
+{
+  const struct ashlar_range_set *set = &work->history.ranges;
+  bool is_done = true;
+  for (uint64_t i = 0; is_done && i < set->count; i++) {
+    const struct ashlar_range_life *life = &set->lives[i];
+    const struct ashlar_request_range range = {
+        .address = life->address,
+        .size = life->size,
+        .begin = life->begin,
+        .stream = life->stream,
+        .pool = life->pool,
+        .class = life->class,
+        .device = (uint8_t)work->part.device,
+    };
+    is_done = ashlar_requests_add_range(work->requests, &range);
+  }
+  for (uint32_t i = 0; is_done && i < set->mapped.count; i++) {
+    const struct ashlar_segment_record *record = ashlar_segments_nth(&set->mapped, i);
+    const struct ashlar_seed_segment part = {
+        .address = record->address,
+        .size = record->size,
+        .device = (uint8_t)work->part.device,
+    };
+    is_done = ashlar_requests_add_mapped(work->requests, &part);
+  }
+  return is_done || no_memory(work->error);
+}
+
 static bool add_segments(struct converting *work)
 {
   for (uint32_t i = 0; i < work->history.segments.count; i++) {
@@ -76,9 +132,11 @@ static bool add_segments(struct converting *work)
         .size = record->size,
         .stream = record->stream,
         .device = (uint8_t)work->part.device,
-        .pool = record->class,
+        .class = record->class,
+        .pool = record->pool,
+        .is_growable = record->is_growable,
     };
-    if (record->pool == 0 && !ashlar_requests_add_segment(work->requests, &segment)) {
+    if (!is_untold(work, record->pool) && !ashlar_requests_add_segment(work->requests, &segment)) {
       return no_memory(work->error);
     }
   }
@@ -123,7 +181,7 @@ static bool add_seed(struct converting *work, uint64_t index)
   if (entry == NULL) {
     return no_memory(work->error);
   }
-  if (segment != NULL && segment->pool != 0) {
+  if (segment != NULL && is_untold(work, segment->pool)) {
     entry->note = NOTE_OUTSIDE;
     return true;
   }
@@ -132,6 +190,7 @@ static bool add_seed(struct converting *work, uint64_t index)
       .size = size_of(work, index, segment),
       .requested = block->requested,
       .stream = segment == NULL ? 0 : segment->stream,
+      .pool = segment == NULL ? 0 : segment->pool,
       .device = (uint8_t)work->part.device,
   };
   if (seed.requested == 0 || (block->is_held && seed.requested > seed.size)) {
@@ -171,10 +230,6 @@ static bool convert_alloc(struct converting *work, uint64_t event)
   struct ashlar_live *entry = ashlar_live_add(&work->live, recorded->address);
   if (entry == NULL) {
     return no_memory(work->error);
-  }
-  if (recorded->pool != 0) {
-    entry->note = NOTE_OUTSIDE;
-    return add_impossible(work, event, ASHLAR_IMPOSSIBLE_POOL);
   }
   uint32_t number = 0;
   if (!next_number(work, &number)) {
@@ -229,7 +284,9 @@ static uint64_t end_of_releases(const struct converting *work, uint64_t begin)
 {
   uint64_t end = begin;
   while (end < work->part.event_count &&
-         (work->part.events[end].action == ASHLAR_ACTION_SEGMENT_FREE || is_late_free(work, end))) {
+         (work->part.events[end].action == ASHLAR_ACTION_SEGMENT_FREE ||
+          work->part.events[end].action == ASHLAR_ACTION_SEGMENT_UNMAP ||
+          is_late_free(work, end))) {
     end = ashlar_history_next(&work->part, end + 1);
   }
   return end;
@@ -248,11 +305,16 @@ static bool convert_releases(struct converting *work, uint64_t event)
       work->part.events[request].action == ASHLAR_ACTION_SEGMENT_ALLOC) {
     request = ashlar_history_next(&work->part, request + 1);
   }
+  while (request < work->part.event_count &&
+         work->part.events[request].action == ASHLAR_ACTION_SEGMENT_MAP) {
+    request = ashlar_history_next(&work->part, request + 1);
+  }
   struct ashlar_request_item item = item_of(work, event, ASHLAR_REQUEST_EMPTY_CACHE, 0);
   if (request < work->part.event_count) {
     const struct ashlar_event *recorded = &work->part.events[request];
     if (recorded->action == ASHLAR_ACTION_OOM ||
-        (recorded->action == ASHLAR_ACTION_ALLOC && request != work->releases_end)) {
+        (recorded->action == ASHLAR_ACTION_ALLOC &&
+         (request != work->releases_end || work->history.grows))) {
       item.kind = ASHLAR_REQUEST_RELEASE;
       item.size = recorded->size;
       item.stream = recorded->stream;
@@ -266,9 +328,6 @@ static bool add_line(struct converting *work, uint64_t event, enum ashlar_sim_sc
 {
   const struct ashlar_event *recorded = &work->part.events[event];
   const struct ashlar_sim_script_line line = {event, recorded->address, recorded->size, kind};
-  if (recorded->pool != 0) {
-    return true;
-  }
   return ashlar_requests_add_line(work->requests, (uint8_t)work->part.device, &line) ||
          no_memory(work->error);
 }
@@ -285,6 +344,10 @@ static bool convert_event(struct converting *work, uint64_t event)
     return add_line(work, event, ASHLAR_SIM_SCRIPT_ALLOC);
   case ASHLAR_ACTION_SEGMENT_FREE:
     return add_line(work, event, ASHLAR_SIM_SCRIPT_FREE) && convert_releases(work, event);
+  case ASHLAR_ACTION_SEGMENT_MAP:
+    return add_line(work, event, ASHLAR_SIM_SCRIPT_MAP);
+  case ASHLAR_ACTION_SEGMENT_UNMAP:
+    return add_line(work, event, ASHLAR_SIM_SCRIPT_UNMAP) && convert_releases(work, event);
   case ASHLAR_ACTION_OOM:
     return add_line(work, event, ASHLAR_SIM_SCRIPT_REFUSE) &&
            add_item(work, event, ASHLAR_REQUEST_REFUSED, 0);
@@ -323,10 +386,9 @@ static bool convert_part(struct converting *work)
   if (!ashlar_history_rebuild(&work->part, &work->requests->config, &work->history)) {
     return no_memory(work->error);
   }
-  if (work->history.is_growable) {
-    work->requests->has_growable = true;
-  }
-  if (!add_segments(work) || !add_seeds(work)) {
+  work->requests->has_growable = work->requests->has_growable || work->history.is_growable;
+  work->requests->grows = work->requests->grows || work->history.grows;
+  if (!add_pools(work) || !add_ranges(work) || !add_segments(work) || !add_seeds(work)) {
     return false;
   }
   for (uint64_t i = 0; i < work->part.event_count; i++) {

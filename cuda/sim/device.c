@@ -328,6 +328,43 @@ bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t ad
   return line != NULL && line->kind == ASHLAR_SIM_SCRIPT_FREE && line->address == address;
 }
 
+const struct ashlar_sim_script_line *ashlar_sim_expected(const struct ashlar_sim_device *device)
+{
+  return next_line(device);
+}
+
+/* Plays a line that says exactly this; else the call is off the script. */
+static bool play_line(struct ashlar_sim_device *device, enum ashlar_sim_script_kind kind,
+                      uint64_t address, uint64_t bytes)
+{
+  const struct ashlar_sim_script_line *line = next_line(device);
+  if (line == NULL || line->kind != kind || line->address != address || line->bytes != bytes) {
+    device->counts.off_script++;
+    return false;
+  }
+  device->script_next++;
+  return true;
+}
+
+enum ashlar_sim_status ashlar_sim_map_scripted(struct ashlar_sim_device *device, uint64_t address,
+                                               uint64_t bytes)
+{
+  const struct ashlar_sim_script_line *line = next_line(device);
+  if ((line != NULL && line->kind != ASHLAR_SIM_SCRIPT_MAP) ||
+      !play_line(device, ASHLAR_SIM_SCRIPT_MAP, address, bytes)) {
+    device->counts.refused++;
+    return ASHLAR_SIM_REFUSED;
+  }
+  device->counts.allocs++;
+  return ASHLAR_SIM_OK;
+}
+
+void ashlar_sim_unmap_scripted(struct ashlar_sim_device *device, uint64_t address, uint64_t bytes)
+{
+  (void)play_line(device, ASHLAR_SIM_SCRIPT_UNMAP, address, bytes);
+  device->counts.frees++;
+}
+
 void ashlar_sim_place_next(struct ashlar_sim_device *device, uint64_t address)
 {
   device->placed = true;

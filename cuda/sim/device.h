@@ -38,6 +38,8 @@ enum ashlar_sim_placement {
 enum ashlar_sim_script_kind {
   ASHLAR_SIM_SCRIPT_ALLOC = 0, /* the next allocation gets `address`, if it asks for `bytes` */
   ASHLAR_SIM_SCRIPT_FREE,  /* until the segment at `address` is freed, allocations are refused */
+  ASHLAR_SIM_SCRIPT_MAP,   /* the next map is of `bytes` bytes at `address` */
+  ASHLAR_SIM_SCRIPT_UNMAP, /* until that is unmapped, allocations and maps are refused */
   ASHLAR_SIM_SCRIPT_REFUSE /* allocations are refused up to `position`; `address` bytes free */
 };
 
@@ -122,6 +124,14 @@ void ashlar_sim_advance(struct ashlar_sim_device *device, uint64_t position);
 
 /* RECORDED: whether the next thing that the script has is a free of the segment at the address. */
 bool ashlar_sim_expects_free(const struct ashlar_sim_device *device, uint64_t address);
+
+/* RECORDED: the line of the script that is to be played next; NULL: none is left. */
+const struct ashlar_sim_script_line *ashlar_sim_expected(const struct ashlar_sim_device *device);
+
+/* RECORDED: maps, or unmaps, a part of a growable segment. A map is refused where the script has something else. */
+enum ashlar_sim_status ashlar_sim_map_scripted(struct ashlar_sim_device *device, uint64_t address,
+                                               uint64_t bytes);
+void ashlar_sim_unmap_scripted(struct ashlar_sim_device *device, uint64_t address, uint64_t bytes);
 
 /* The next segment that is handed out begins at this address, whatever the placement (RECORDED: no
    effect). An allocation that fails leaves this as it is: OVERLAP or RANGE, where the segment cannot

@@ -46,8 +46,10 @@ class Gate(unittest.TestCase):
         self.assertIn("proved: m next 5/5 goals, 64 slots", output)
 
     def test_one_function_alone(self):
-        status, output = self.run_wp(GOOD, "--only=next")
+        other = GOOD.replace("next(", "other(").replace("return x + 1", "return x")
+        status, output = self.run_wp(GOOD + other, "--only=next")
         self.assertEqual(status, 0, output)
+        self.assertNotIn("other", output)
 
     def test_the_capacity_is_defined(self):
         status, output = self.run_wp("#if ASHLAR_SLOTS != 64\n#error capacity\n#endif\n" + GOOD)

@@ -31,7 +31,8 @@ ROOT = HERE.parent.parent
 SLICE_SECONDS = 60
 COUNTS = ("operations", "executions", "seconds")
 ADDED = ("many_live",)  # counts that only some checks have
-LAST = ("inputs", "cells", "cells_in_all", "lines", "branches", "conditions")  # of the last slice, where a check has them
+# of the last slice, where a check has them
+LAST = ("inputs", "cells", "cells_in_all", "lines", "branches", "conditions", "modules")
 
 
 class CannotRun(Exception):

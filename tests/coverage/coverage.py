@@ -4,10 +4,10 @@
 
     coverage.py [--state FOLDER] [--jobs N] [--json] [--only EXPRESSION]
 
-Builds with clang 19 every C test that needs nothing but core/, spec/, tests/ and fuzz/, the fuzz targets among them as
-replays of their corpora, each with the capacity that it has; Bazel is asked which they are and what they are made of.
-Runs them, merges what they covered, and prints the coverage of each file and all that is not covered and not listed in
-unreachable.txt; gaps.py says how. The report is kept in STATE/report.txt, and STATE/profile.profdata with the objects for
+Builds with clang 19 every C test that has the core in it, the fuzz targets among them as replays of their corpora, each
+with the capacity that it has; Bazel is asked which they are and what they are made of. The large ones, which are about
+the tools, are left out. Runs them, merges what they covered, and prints the coverage of each file and all that is not
+covered and not listed in unreachable.txt; gaps.py says how. The report is kept in STATE/report.txt, and STATE/profile.profdata with the objects for
 a look by `llvm-cov-19 show`; without --state that is $XDG_CACHE_HOME/ashlar/coverage (default ~/.cache).
 
 As a campaign it is also given --seconds and --seed, which change nothing: it does its work once. With --json standard
@@ -38,9 +38,11 @@ VERSION = "19"
 COMPILER = f"clang-{VERSION}"
 COUNTED = ["-fprofile-instr-generate", "-fcoverage-mapping", "-fcoverage-mcdc"]
 MEASURED = "core/"
-USABLE = (MEASURED, "spec/", "tests/", "fuzz/")  # where the sources of a test are, all of them
+USABLE = (MEASURED, "spec/", "tests/", "fuzz/", "cuda/sim/", "tools/")  # where the sources of a test are, all of them
 SLOTS = "//tools/bazel:slots"
 TIMEOUT = 600  # seconds for a test
+# What a test is run with besides: some of the inputs that reach every cell of the lockstep.
+MORE = {"fuzz/lockstep_random": ["-list=fuzz/lockstep_inputs.txt", "-operations=200000"]}
 
 
 class CannotRun(Exception):
@@ -100,8 +102,10 @@ class Test:
         self.name = rules.path(name)
         self.slots = slots
         self.sources = rules.sources(built)
-        self.links = rules.strings(built, "linkopts")
-        self.arguments = [self._located(rules, built, word) for word in rules.strings(built, "args")]
+        self.links = [option for one in rules.libraries(built) for option in rules.strings(one, "linkopts")]
+        self.runs = [[self._located(rules, built, word) for word in rules.strings(built, "args")]]
+        if self.name in MORE:
+            self.runs.append(MORE[self.name])
 
     @staticmethod
     def _located(rules, built, word):
@@ -137,7 +141,7 @@ def find_tests(rules):
             variants[rules.value(name, "test")] = (name, int(rules.value(name, "slots")))
     tests = []
     for name, rule in rules.rules.items():
-        if rule.get("class") == "cc_test":
+        if rule.get("class") == "cc_test" and rules.value(name, "size") != "large":
             shown, capacity = variants.get(name, (name, slots))
             tests.append(Test(rules, shown, name, capacity))
     # What has no variant of its own and is not run by itself is a part of something that must fail.
@@ -182,20 +186,21 @@ def link(state, test):
 
 
 def run_test(state, test):
-    """The profile that a test leaves, and how it failed, if it did."""
-    profile = state / "profiles" / f"{test.name.replace('/', '_')}.profraw"
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "LLVM_PROFILE_FILE": str(profile), "TEST_TMPDIR": folder}
-        try:
-            done = subprocess.run(
-                [str(state / "tests" / test.name), *test.arguments], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=TIMEOUT,
-            )
-        except subprocess.TimeoutExpired:
-            return profile, f"{test.name} takes more than {TIMEOUT} s"
-    if done.returncode != 0:
-        return profile, f"{test.name} ended with status {done.returncode}:\n{done.stdout.decode(errors='replace')}"
-    return profile, None
+    """The profiles that a test leaves, and how it failed, if it did."""
+    profiles = [state / "profiles" / f"{test.name.replace('/', '_')}-{run}.profraw" for run in range(len(test.runs))]
+    for profile, arguments in zip(profiles, test.runs):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "LLVM_PROFILE_FILE": str(profile), "TEST_TMPDIR": folder}
+            try:
+                done = subprocess.run(
+                    [str(state / "tests" / test.name), *arguments], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=TIMEOUT,
+                )
+            except subprocess.TimeoutExpired:
+                return profiles, f"{test.name} takes more than {TIMEOUT} s"
+        if done.returncode != 0:
+            return profiles, f"{test.name} ended with status {done.returncode}:\n{done.stdout.decode(errors='replace')}"
+    return profiles, None
 
 
 def export(state, compilations, profiles):
@@ -229,7 +234,7 @@ def measure(state, arguments):
         list(pool.map(lambda one: compile_source(state, *one), sorted(compilations)))
         list(pool.map(lambda one: link(state, one), tests))
         ran = list(pool.map(lambda one: run_test(state, one), tests))
-    profiles = [profile for profile, _ in ran if profile.exists()]
+    profiles = [profile for left, _ in ran for profile in left if profile.exists()]
     return export(state, measured, profiles), len(tests), [failure for _, failure in ran if failure]
 
 
