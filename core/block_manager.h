@@ -19,7 +19,7 @@
 #include "core/manager.h"
 #include "core/pool.h"
 #include "core/step.h"
-#include "spec/block_manager.h"
+#include "spec/flight.h"
 
 /* Who calls. A caller is in a capture where its stream is captured. */
 struct ashlar_caller {

@@ -8,7 +8,7 @@
 #include "core/block_table.h"
 #include "core/step.h"
 #include "core/whole.h"
-#include "spec/block_manager.h"
+#include "spec/flight.h"
 
 /*@ ghost
   /@ requires \valid(m);

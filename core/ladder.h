@@ -8,6 +8,7 @@
 #include "core/moves.h"
 #include "core/step.h"
 #include "spec/block_manager.h"
+#include "spec/ladder.h"
 
 /* Whether the caller of a stream is in a capture: the stream takes requests and is captured. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE

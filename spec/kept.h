@@ -3,7 +3,7 @@
 #ifndef ASHLAR_SPEC_KEPT_H
 #define ASHLAR_SPEC_KEPT_H
 
-#include "spec/block_manager.h"
+#include "spec/flight.h"
 
 /* slots that a request is given room for */
 #define NEEDS(Q) needs((Q).rung, (Q).bytes)
