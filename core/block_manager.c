@@ -20,7 +20,8 @@
     m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address && \
     m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
 #define ENSURES_BEGUN ENSURES_HANDLE \
-  ensures kind: ASHLAR_STEP_NONE < \result.kind < ASHLAR_STEP_ERROR && 0 <= \result.request < ASHLAR_REQUESTS; \
+  ensures kind: ASHLAR_STEP_NONE < \result.kind < ASHLAR_STEP_ERROR && \result.status == ASHLAR_OK && \
+    0 <= \result.request < ASHLAR_REQUESTS; \
   ensures REQ_FRAME_begun: FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
   ensures REQ_SIZE_enough_begun: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
     request.size <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \
@@ -32,11 +33,13 @@
   requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE || \
     m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
 #define ENSURES_RESUMED ENSURES_HANDLE \
-  ensures kind: \result.kind != ASHLAR_STEP_NONE; \
+  ensures kind: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST; \
   ensures REQ_FRAME_resumed: FRAME(\old(*m), request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
   ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
     \old(m->request[request].bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \
   ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
+#define ENSURES_NEXT_STEP STEP_CLAUSES(ensures, \old(*m), \result) \
+  ensures step: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST;
 #define ENSURES_DROPPED ensures REQ_FRAME_dropped: FRAME(\old(*m), request, -1); \
   ensures dropped: m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
 /* an allocation at an address */
@@ -368,6 +371,15 @@ static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request 
   //@ ghost ashlar_blocks_open(m);
   //@ assert frame: FRAME(\at(*m, Pre), number, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
+  /*@ ghost
+    int32_t k = 0;
+    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
+       SUMS_CHANGED(number, k)
+       loop assigns k;
+       loop variant ASHLAR_REQUESTS - k;
+    @/
+    while (k < ASHLAR_REQUESTS) { k++; }
+  */
   //@ assert want: OTHERS_WANT(number);
   //@ assert hold: OTHERS_HOLD(number);
   //@ assert asked: OTHERS_ASKED(number);
@@ -631,10 +643,10 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
 
 /*@ REQUIRES_GOING
     requires none: HOLDS_NONE(request);
+    requires status: status != ASHLAR_ERROR_NO_REQUEST;
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    STEP_CLAUSES(ensures, \old(*m), \result)
-    ensures step: \result.kind != ASHLAR_STEP_NONE;
+    ENSURES_NEXT_STEP
 */
 static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t request,
                                           enum ashlar_status status)
@@ -646,6 +658,7 @@ static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t requ
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
+    ensures answers: \result != ASHLAR_ERROR_NO_REQUEST;
     ensures usable: \result == ASHLAR_OK ==> address % 512 == 0 && address + bytes <= UINT64_MAX &&
       all_bytes(m->bytes) + bytes <= UINT64_MAX && m->segments_created < UINT64_MAX;
 */
@@ -668,8 +681,7 @@ static enum ashlar_status usable(const struct ashlar_manager *m, uint64_t addres
     requires apart: APART(address, m->request[request].asked);
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    STEP_CLAUSES(ensures, \old(*m), \result)
-    ensures step: \result.kind != ASHLAR_STEP_NONE;
+    ENSURES_NEXT_STEP
 */
 static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
@@ -691,8 +703,7 @@ static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint6
     requires ready: READY;
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    STEP_CLAUSES(ensures, \old(*m), \result)
-    ensures step: \result.kind != ASHLAR_STEP_NONE;
+    ENSURES_NEXT_STEP
 */
 static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
@@ -719,8 +730,7 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
     requires ready: READY;
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    STEP_CLAUSES(ensures, \old(*m), \result)
-    ensures step: \result.kind != ASHLAR_STEP_NONE;
+    ENSURES_NEXT_STEP
 */
 static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 {
@@ -813,8 +823,7 @@ static void carried_out(struct ashlar_manager *m, int32_t request, uint64_t valu
     requires ready: READY;
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    STEP_CLAUSES(ensures, \old(*m), \result)
-    ensures step: \result.kind != ASHLAR_STEP_NONE;
+    ENSURES_NEXT_STEP
 */
 static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, uint64_t value)
 {
@@ -882,8 +891,7 @@ static void undo(struct ashlar_manager *m, int32_t request)
     requires ready: READY;
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    STEP_CLAUSES(ensures, \old(*m), \result)
-    ensures step: \result.kind != ASHLAR_STEP_NONE;
+    ENSURES_NEXT_STEP
 */
 static struct ashlar_step reported(struct ashlar_manager *m, int32_t request,
                                    enum ashlar_outcome outcome, uint64_t value)
@@ -924,6 +932,15 @@ static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
   //@ ghost ashlar_blocks_open(m);
   //@ assert framed: FRAME(\at(*m, Pre), request, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
+  /*@ ghost
+    int32_t k = 0;
+    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
+       SUMS_CHANGED(request, k)
+       loop assigns k;
+       loop variant ASHLAR_REQUESTS - k;
+    @/
+    while (k < ASHLAR_REQUESTS) { k++; }
+  */
   //@ assert want: OTHERS_WANT(request);
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);
@@ -1003,6 +1020,15 @@ static void end(struct ashlar_manager *m, int32_t request)
   (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
+  /*@ ghost
+    int32_t k = 0;
+    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
+       SUMS_CHANGED(request, k)
+       loop assigns k;
+       loop variant ASHLAR_REQUESTS - k;
+    @/
+    while (k < ASHLAR_REQUESTS) { k++; }
+  */
   //@ assert want: OTHERS_WANT(request);
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);

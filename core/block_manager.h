@@ -319,7 +319,7 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool);
     ensures REQ_FRAME_allocate:
       FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
     ensures REQ_ATOMIC_allocate: \result.kind == ASHLAR_STEP_ERROR ==> *m == \old(*m);
-    ensures REQ_CAPACITY_slots_allocate: \result.kind == ASHLAR_STEP_ERROR ==> \result.status == ASHLAR_ERROR_CAPACITY ==>
+    ensures REQ_CAPACITY_slots_allocate: \result.status == ASHLAR_ERROR_CAPACITY ==>
       ROOM(*m) < ASHLAR_REQUEST_SLOTS * (m->in_flight + 1);
 */
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream,
@@ -354,7 +354,8 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
     ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
       0 <= request < ASHLAR_REQUESTS && \old(m->request[request].bytes) <= \result.bytes &&
       \result.bytes % 512 == 0 && \result.address % 512 == 0;
-    ensures REQ_ATOMIC_resume: !(0 <= request < ASHLAR_REQUESTS && \old(m->request[request].rung) != ASHLAR_RUNG_IDLE) ==>
+    ensures REQ_ATOMIC_resume: \result.status == ASHLAR_ERROR_NO_REQUEST ==> *m == \old(*m);
+    ensures REQ_ATOMIC_resume_unknown: !(0 <= request < ASHLAR_REQUESTS && \old(m->request[request].rung) != ASHLAR_RUNG_IDLE) ==>
       \result.kind == ASHLAR_STEP_ERROR && \result.status == ASHLAR_ERROR_NO_REQUEST && *m == \old(*m);
     ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request) || *m == \old(*m);
 */

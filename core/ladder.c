@@ -127,8 +127,8 @@ static struct ashlar_step pass_on(struct ashlar_manager *m, int32_t request)
     requires slot: slot == -1 || (0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED);
     terminates \true; exits \false;
     assigns m->request[request].slot, m->request[request].step;
-    ensures asked: \result.kind == kind && \result.request == request && m->request[request].slot == slot &&
-      m->request[request].step == kind && (slot == -1 ==> \result.slot == -1);
+    ensures asked: \result.kind == kind && \result.status == ASHLAR_OK && \result.request == request &&
+      m->request[request].slot == slot && m->request[request].step == kind && (slot == -1 ==> \result.slot == -1);
 */
 static struct ashlar_step ask(struct ashlar_manager *m, int32_t request, enum ashlar_step_kind kind,
                               int32_t slot)
@@ -151,9 +151,9 @@ static struct ashlar_step ask(struct ashlar_manager *m, int32_t request, enum as
 /*@ REQUIRES_GOING
     terminates \true; exits \false;
     assigns m->request[request].slot, m->request[request].step, m->request[request].asked;
-    ensures asked: \result.kind == kind && \result.request == request && m->request[request].slot == -1 &&
-      m->request[request].step == kind && m->request[request].asked == bytes && \result.slot == -1 &&
-      \result.bytes == bytes;
+    ensures asked: \result.kind == kind && \result.status == ASHLAR_OK && \result.request == request &&
+      m->request[request].slot == -1 && m->request[request].step == kind && m->request[request].asked == bytes &&
+      \result.slot == -1 && \result.bytes == bytes;
 */
 static struct ashlar_step ask_bytes(struct ashlar_manager *m, int32_t request,
                                     enum ashlar_step_kind kind, uint64_t bytes)
@@ -711,6 +711,58 @@ static struct ashlar_step emptied(struct ashlar_manager *m, int32_t request)
   return ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
 }
 
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures rung: \result != 0 <==> asks(rung);
+*/
+static int is_asking(uint8_t rung)
+{
+  return rung == ASHLAR_RUNG_ASK || rung == ASHLAR_RUNG_ASK_OVERSIZE ||
+         rung == ASHLAR_RUNG_ASK_LAST || rung == ASHLAR_RUNG_ASK_AGAIN;
+}
+
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures rung: \result != 0 <==> releases(rung);
+*/
+static int is_releasing(uint8_t rung)
+{
+  return rung == ASHLAR_RUNG_RELEASE || rung == ASHLAR_RUNG_RELEASE_AGAIN ||
+         rung == ASHLAR_RUNG_EMPTY_RELEASE;
+}
+
+/* A rung that is tried where nothing was begun on it. */
+/*@ REQUIRES_GOING
+    requires poised: POISED(request);
+    requires ready: READY;
+    requires none: m->request[request].growth == ASHLAR_GROWTH_NONE;
+    requires rung: m->request[request].rung < ASHLAR_RUNG_OUT_OF_MEMORY && !asks(m->request[request].rung) &&
+      !releases(m->request[request].rung);
+    terminates \true; exits \false;
+    assigns ASSIGNS_LADDER;
+    ENSURES_STEP
+*/
+static struct ashlar_step try_rung(struct ashlar_manager *m, int32_t request)
+{
+  uint8_t rung = m->request[request].rung;
+  if (rung == ASHLAR_RUNG_CALLBACKS) {
+    return ask_callbacks(m, request);
+  }
+  if (rung == ASHLAR_RUNG_COLLECT) {
+    return collect(m, request);
+  }
+  if (rung == ASHLAR_RUNG_FALLBACK) {
+    return search_lenders(m, request);
+  }
+  if (rung == ASHLAR_RUNG_OVERSIZE) {
+    return release_oversize(m, request);
+  }
+  if (rung == ASHLAR_RUNG_WAIT || rung == ASHLAR_RUNG_WAIT_AGAIN) {
+    return wait_all(m, request);
+  }
+  return search(m, request);
+}
+
 /* What a rung does that is not left out. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
@@ -721,35 +773,23 @@ static struct ashlar_step emptied(struct ashlar_manager *m, int32_t request)
 */
 static struct ashlar_step attempt(struct ashlar_manager *m, int32_t request)
 {
-  switch (m->request[request].rung) {
-  case ASHLAR_RUNG_CALLBACKS:
-    return ask_callbacks(m, request);
-  case ASHLAR_RUNG_COLLECT:
-    return collect(m, request);
-  case ASHLAR_RUNG_ASK:
-  case ASHLAR_RUNG_ASK_OVERSIZE:
-  case ASHLAR_RUNG_ASK_LAST:
-  case ASHLAR_RUNG_ASK_AGAIN:
+  uint8_t rung = m->request[request].rung;
+  if (is_asking(rung)) {
     return ask_device(m, request);
-  case ASHLAR_RUNG_FALLBACK:
-    return search_lenders(m, request);
-  case ASHLAR_RUNG_OVERSIZE:
-    return release_oversize(m, request);
-  case ASHLAR_RUNG_WAIT:
-  case ASHLAR_RUNG_WAIT_AGAIN:
-  case ASHLAR_RUNG_EMPTY_WAIT:
-    return wait_all(m, request);
-  case ASHLAR_RUNG_RELEASE:
-  case ASHLAR_RUNG_RELEASE_AGAIN:
-  case ASHLAR_RUNG_EMPTY_RELEASE:
-    return release_all(m, request);
-  case ASHLAR_RUNG_OUT_OF_MEMORY:
-    return out_of_memory(m, request);
-  case ASHLAR_RUNG_EMPTY:
-    return emptied(m, request);
-  default:
-    return search(m, request);
   }
+  if (is_releasing(rung)) {
+    return release_all(m, request);
+  }
+  if (rung == ASHLAR_RUNG_OUT_OF_MEMORY) {
+    return out_of_memory(m, request);
+  }
+  if (rung == ASHLAR_RUNG_EMPTY_WAIT) {
+    return wait_all(m, request);
+  }
+  if (rung == ASHLAR_RUNG_EMPTY) {
+    return emptied(m, request);
+  }
+  return try_rung(m, request);
 }
 
 /*@ REQUIRES_GOING

@@ -5,11 +5,20 @@
 
 #include "spec/flight.h"
 
+// clang-format off
 /* slots that a request is given room for */
 #define NEEDS(Q) needs((Q).rung, (Q).bytes)
+/* requests before one, where one request changes: by so much their sums do */
+#define SUMS_CHANGED(N, K) \
+  loop invariant flying: flying(m->request, K) == flying(\at(*m, Pre).request, K) + \
+    ((N) < (K) ? flies(m->request[N].rung) - flies(\at(*m, Pre).request[N].rung) : 0); \
+  loop invariant needed: slots_needed(m->request, K) == slots_needed(\at(*m, Pre).request, K) + \
+    ((N) < (K) ? NEEDS(m->request[N]) - NEEDS(\at(*m, Pre).request[N]) : 0);
+// clang-format on
 /*@
   logic integer needs(integer rung, integer bytes) =
     rung != ASHLAR_RUNG_IDLE && 0 < bytes ? ASHLAR_REQUEST_SLOTS : 0;
+  logic integer flies(integer rung) = rung != ASHLAR_RUNG_IDLE ? 1 : 0;
 
   // what another request holds, and what its step is about, is kept
   lemma none_kept:
@@ -336,14 +345,5 @@
       a_growable, a_hold, a_holder,
       c_top, c_state, c_addr, c_size, c_requested, c_age, c_base, c_home, c_next, c_generation, c_growable,
         c_hold, c_holder, r, but);
-
-  // one request changes: by so much the sums do
-  lemma flying_changes: \forall struct ashlar_request a[8]; \forall struct ashlar_request b[8]; \forall integer n;
-    0 <= n < 8 ==> (\forall integer q; 0 <= q < 8 ==> q != n ==> a[q].rung == b[q].rung) ==>
-    flying(b, 8) == flying(a, 8) - (a[n].rung != ASHLAR_RUNG_IDLE ? 1 : 0) + (b[n].rung != ASHLAR_RUNG_IDLE ? 1 : 0);
-  lemma slots_needed_changes: \forall struct ashlar_request a[8]; \forall struct ashlar_request b[8];
-    \forall integer n; 0 <= n < 8 ==>
-    (\forall integer q; 0 <= q < 8 ==> q != n ==> a[q].rung == b[q].rung && a[q].bytes == b[q].bytes) ==>
-    slots_needed(b, 8) == slots_needed(a, 8) - NEEDS(a[n]) + NEEDS(b[n]);
 */
 #endif

@@ -110,6 +110,7 @@
 #define STEP_CLAUSES(K, A, STEP) K whole: WHOLE_STATE; \
   K REQ_FRAME_ladder: FRAME(A, request, (STEP).kind == ASHLAR_STEP_DONE ? (STEP).slot : -1); \
   K kind: ASHLAR_STEP_NONE <= (STEP).kind <= ASHLAR_STEP_ERROR; \
+  K status: (STEP).kind != ASHLAR_STEP_ERROR ==> (STEP).status == ASHLAR_OK; \
   K next: (STEP).kind == ASHLAR_STEP_NONE ==> WANTS(request) && POISED(request) && \
     (A).request[request].rung < m->request[request].rung && m->request[request].run == -1 && \
     m->request[request].size == (A).request[request].size && m->in_flight == (A).in_flight && \
