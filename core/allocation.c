@@ -258,8 +258,10 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
   ashlar_block_take(m, slot);
   if (before > 0) {
     block = ashlar_block_cut(m, slot, before);
-    ashlar_block_put(m, slot);
+    /*@ assert addresses: \forall integer j; 0 <= j < m->top ==> m->in_map[j] == 1 ==>
+          m->addr[j] == \at(*m, Pre).addr[j]; */
     //@ ghost ashlar_map_close(m);
+    ashlar_block_put(m, slot);
     m->entered[block] = m->entered[slot];
   }
   return block;

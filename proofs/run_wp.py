@@ -133,24 +133,33 @@ class Outcome:
 
         # Goals that the control flow settles are in the console's sum and not in the report.
         for verdict, kind, goal, _ in VERDICT.findall(first_pass):
-            owners = [name for name in self.functions if goal.startswith(name + "_")]
-            if verdict == "CFG" and kind == "Goal" and owners:
-                self._add(max(owners, key=len), 1, 1)
+            if verdict == "CFG" and kind == "Goal" and self._owner(goal):
+                self._add(self._owner(goal), 1)
+        for goal in self.unproved:
+            if self._owner(goal):
+                self.functions[self._owner(goal)][0] -= 1
 
-    def _add(self, name, valid, goals):
-        before = self.functions.get(name, (0, 0))
-        self.functions[name] = (before[0] + valid, before[1] + goals)
+    def _owner(self, goal):
+        """The function that a goal belongs to, by its name."""
+        short = re.sub(r"^typed_ref_", "", goal)
+        return max((name for name in self.functions if short.startswith(name + "_")), key=len, default=None)
+
+    def _add(self, name, goals):
+        entry = self.functions.setdefault(name, [0, 0])
+        entry[0] += goals
+        entry[1] += goals
 
     def _count(self, name, properties):
+        # How many were proved is told by the console: in a second pass the report counts a goal that
+        # one prover gave up and the other proved as not proved.
         for label, provers in properties.items():
             if label == "wp:section":
                 continue
-            entry = provers["wp:main"]
-            goals, valid = entry["total"], entry.get("valid", 0)
+            goals = provers["wp:main"]["total"]
             if "_wp_smoke_" in label:
                 self.smoke += goals
                 continue
-            self._add(name, valid, goals)
+            self._add(name, goals)
 
     def unusual(self):
         """The console without what went well."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The gate of the proofs: run_wp.py passes a good proof and refuses each way to look like one."""
 
+import importlib.util
 import os
 import subprocess
 import tempfile
@@ -144,6 +145,31 @@ class Gate(unittest.TestCase):
             "before the fault was seeded",
             bad, "--file=m.c", "--old=return x + 3", "--new=return x", "--expect=next_ensures_next",
         )
+
+
+class TwoPasses(unittest.TestCase):
+    def test_a_goal_tried_again_counts_as_the_console_says(self):
+        spec = importlib.util.spec_from_file_location("run_wp", "proofs/run_wp.py")
+        run_wp = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(run_wp)
+        first = (
+            "[wp] [Z3] Goal typed_ref_next_loop_invariant_x_established : Valid\n"
+            "[wp] [Z3] Goal typed_ref_next_loop_invariant_x_preserved : Failed\n"
+            "[wp] Proved goals:    1 / 2\n"
+        )
+        second = (
+            "[wp] [Z3] Goal typed_ref_next_loop_invariant_x_preserved : Valid\n"
+            "[wp] [Z3] Goal typed_ref_next_loop_invariant_x_established : Valid\n"
+            "[wp] Proved goals:    1 / 2\n"
+        )
+        report = {"wp:functions": {"next": {"next_loop_invariant_x": {"wp:main": {"total": 2, "valid": 1}}}}}
+        outcome = run_wp.Outcome(first + second, report, 2)
+        self.assertEqual((outcome.proved, outcome.goals, outcome.unproved), (2, 2, []))
+        self.assertEqual(outcome.functions, {"next": [2, 2]})
+        outcome = run_wp.Outcome(first + second.replace("preserved : Valid", "preserved : Timeout"), report, 2)
+        self.assertEqual((outcome.proved, outcome.goals), (1, 2))
+        self.assertEqual(outcome.unproved, ["typed_ref_next_loop_invariant_x_preserved"])
+        self.assertEqual(outcome.functions, {"next": [1, 2]})
 
 
 if __name__ == "__main__":
