@@ -393,6 +393,33 @@ static struct ashlar_step ask_segment(struct ashlar_manager *m, int32_t request,
   return ask_bytes(m, request, ASHLAR_STEP_ALLOCATE, bytes);
 }
 
+/* Whether nothing was asked on this rung yet. On the last rung that PyTorch has, a retry is counted. */
+/*@ REQUIRES_GOING
+    terminates \true; exits \false;
+    assigns m->alloc_retries;
+    ensures first: \result != 0 <==> m->request[request].growth == ASHLAR_GROWTH_NONE && m->request[request].reserved == 0;
+*/
+static int asks_first(struct ashlar_manager *m, int32_t request)
+{
+  int first = m->request[request].growth == ASHLAR_GROWTH_NONE && m->request[request].reserved == 0;
+  if (first && m->request[request].rung == ASHLAR_RUNG_ASK_LAST) {
+    m->alloc_retries = ashlar_saturating_sum(m->alloc_retries, 1);
+  }
+  return first;
+}
+
+/* Whether so many bytes more are beyond the limit. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_limit_refuses: \result != 0 <==> m->limit != UINT64_MAX &&
+      m->limit < m->stat[ASHLAR_STAT_RESERVED_BYTES * ASHLAR_STAT_COLUMNS].current + bytes;
+*/
+static int is_over_limit(const struct ashlar_manager *m, uint64_t bytes)
+{
+  return m->limit != UINT64_MAX && (bytes > m->limit || reserved_bytes(m) > m->limit - bytes);
+}
+
 /* Asks the device, unless the limit refuses. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
@@ -405,12 +432,8 @@ static struct ashlar_step ask_segment(struct ashlar_manager *m, int32_t request,
 static struct ashlar_step ask_device(struct ashlar_manager *m, int32_t request)
 {
   uint64_t bytes = ashlar_segment_size(m->request[request].size, m->config.large_segment_size);
-  uint64_t reserved = reserved_bytes(m);
-  int first = m->request[request].growth == ASHLAR_GROWTH_NONE && m->request[request].reserved == 0;
-  if (first && m->request[request].rung == ASHLAR_RUNG_ASK_LAST) {
-    m->alloc_retries = ashlar_saturating_sum(m->alloc_retries, 1);
-  }
-  if (first && m->limit != UINT64_MAX && (bytes > m->limit || reserved > m->limit - bytes)) {
+  int first = asks_first(m, request);
+  if (first && is_over_limit(m, bytes)) {
     return pass_on(m, request);
   }
   if (m->request[request].growable != 0) {
@@ -465,6 +488,20 @@ static int32_t collectable(struct ashlar_manager *m, int32_t request)
   return slot;
 }
 
+/* What the collection is to release, as it begins: what is beyond where it starts. */
+/*@ REQUIRES_GOING
+    terminates \true; exits \false;
+    assigns m->request[request].target, m->request[request].cutoff;
+*/
+static void set_target(struct ashlar_manager *m, int32_t request)
+{
+  uint64_t reserved = reserved_bytes(m);
+  if (m->request[request].target == 0) {
+    m->request[request].target = reserved > m->collect_above ? reserved - m->collect_above : 0;
+    m->request[request].cutoff = UINT64_MAX;
+  }
+}
+
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
     requires ready: READY;
@@ -476,20 +513,34 @@ static int32_t collectable(struct ashlar_manager *m, int32_t request)
 */
 static struct ashlar_step collect(struct ashlar_manager *m, int32_t request)
 {
-  uint64_t reserved = reserved_bytes(m);
-  int32_t slot;
-  if (m->request[request].target == 0) {
-    m->request[request].target = reserved > m->collect_above ? reserved - m->collect_above : 0;
-    m->request[request].cutoff = UINT64_MAX;
+  int32_t slot = -1;
+  set_target(m, request);
+  if (m->request[request].target != 0) {
+    slot = collectable(m, request);
   }
-  if (m->request[request].target == 0) {
-    return pass_on(m, request);
-  }
-  slot = collectable(m, request);
   if (slot == -1) {
     return pass_on(m, request);
   }
   return leave(m, request, slot);
+}
+
+/* The oversize segment that is released next, so that there is room for the request; -1: none, or enough has gone. */
+/*@ REQUIRES_GOING
+    requires rung: m->request[request].rung < ASHLAR_RUNG_OUT_OF_MEMORY;
+    terminates \true; exits \false;
+    assigns m->request[request].enough;
+    ensures whole: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->growable[\result] == 0;
+*/
+static int32_t next_oversize(struct ashlar_manager *m, int32_t request)
+{
+  uint64_t limit = m->config.max_split_size;
+  uint64_t need = m->request[request].size > limit ? m->request[request].size : limit;
+  m->request[request].enough = m->request[request].released >= need;
+  if (m->request[request].enough != 0) {
+    return -1;
+  }
+  return ashlar_reclaim_oversize(m, m->request[request].home, need, limit,
+                                 m->request[request].released == 0);
 }
 
 /*@ REQUIRES_GOING
@@ -503,14 +554,7 @@ static struct ashlar_step collect(struct ashlar_manager *m, int32_t request)
 */
 static struct ashlar_step release_oversize(struct ashlar_manager *m, int32_t request)
 {
-  uint64_t limit = m->config.max_split_size;
-  uint64_t need = m->request[request].size > limit ? m->request[request].size : limit;
-  int32_t slot = -1;
-  m->request[request].enough = m->request[request].released >= need;
-  if (m->request[request].enough == 0) {
-    slot = ashlar_reclaim_oversize(m, m->request[request].home, need, limit,
-                                   m->request[request].released == 0);
-  }
+  int32_t slot = next_oversize(m, request);
   if (slot == -1) {
     return pass_on(m, request);
   }
