@@ -380,6 +380,10 @@ static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request 
     @/
     while (k < ASHLAR_REQUESTS) { k++; }
   */
+  /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
+        ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[number]); */
+  /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
+        ASHLAR_REQUEST_SLOTS * \at(m->in_flight, Pre); */
   //@ assert want: OTHERS_WANT(number);
   //@ assert hold: OTHERS_HOLD(number);
   //@ assert asked: OTHERS_ASKED(number);
@@ -941,6 +945,10 @@ static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
     @/
     while (k < ASHLAR_REQUESTS) { k++; }
   */
+  /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
+        ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
+  /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
+        ASHLAR_REQUEST_SLOTS * \at(m->in_flight, Pre); */
   //@ assert want: OTHERS_WANT(request);
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);
@@ -1029,6 +1037,10 @@ static void end(struct ashlar_manager *m, int32_t request)
     @/
     while (k < ASHLAR_REQUESTS) { k++; }
   */
+  /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
+        ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
+  /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
+        ASHLAR_REQUEST_SLOTS * \at(m->in_flight, Pre); */
   //@ assert want: OTHERS_WANT(request);
   //@ assert hold: OTHERS_HOLD(request);
   //@ assert asked: OTHERS_ASKED(request);

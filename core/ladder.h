@@ -32,6 +32,7 @@ int ashlar_ladder_busy(const struct ashlar_manager *m);
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
     ENSURES_WHOLE
     ENSURES_FRAME_ALL(-1)
+    ensures REQ_FRAME_poll: owned_kept(\old(*m), *m);
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream);

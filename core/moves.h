@@ -267,6 +267,7 @@ void ashlar_move_hold_range(struct ashlar_manager *m, int32_t slot, int32_t requ
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
     ENSURES_WHOLE
     ENSURES_FRAME_ALL(-1)
+    ensures REQ_FRAME_go_on: owned_kept(\old(*m), *m);
     ensures REQ_STREAM_defer_none: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
       m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
     ensures spare: m->spare_count >= \old(m->spare_count);

@@ -287,7 +287,7 @@
   lemma flying_least: \forall struct ashlar_request a[8]; \forall integer n; 0 <= n < 8 ==>
     (a[n].rung != ASHLAR_RUNG_IDLE ? 1 : 0) <= flying(a, 8) <= 8;
   lemma slots_needed_least: \forall struct ashlar_request a[8]; \forall integer n; 0 <= n < 8 ==>
-    NEEDS(a[n]) <= slots_needed(a, 8) <= ASHLAR_SET_ASIDE;
+    NEEDS(a[n]) <= slots_needed(a, 8) <= ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(a[n]);
   lemma slots_needed_most: \forall struct ashlar_request a[8];
     slots_needed(a, 8) <= ASHLAR_REQUEST_SLOTS * flying(a, 8);
 
