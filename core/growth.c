@@ -140,6 +140,12 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
           m->home[slot] == \at(m->home[start], Pre) && m->growable[slot] == 1; */
     hold_open(m, slot, request, ashlar_growable_pages(missing, page));
     //@ assert linked: m->next[last] == slot && in_run(*m, request, last) && last != slot;
+    //@ ghost ashlar_blocks_open(m);
+    /*@ assert ahead_of: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != start ==> i != slot ==>
+          m->next[\at(m->prev[i], LoopCurrent)] == i; */
+    /*@ assert back: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != start ==> i != slot ==>
+          m->prev[i] == \at(m->prev[i], LoopCurrent); */
+    //@ assert back_to: m->prev[slot] == last;
   }
   m->request[request].run = start;
   m->request[request].run_end = m->addr[slot] + m->size[slot];

@@ -668,9 +668,13 @@ static struct ashlar_step wait_all(struct ashlar_manager *m, int32_t request)
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_LADDER_first_releasable: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result);
+    ensures pages: \result != -1 ==> m->growable[\result] != 0 ==> m->state[\result] == ASHLAR_FREE &&
+      m->growable[\result] == 1 && has_pages(*m, \result);
 */
 static int32_t releasable(const struct ashlar_manager *m, int32_t request)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t home = m->request[request].home;
   int32_t pool = home >= 0 ? ashlar_home_pool(home) : 0;
   if (m->request[request].rung != ASHLAR_RUNG_EMPTY_RELEASE) {
@@ -707,8 +711,8 @@ static struct ashlar_step release_all(struct ashlar_manager *m, int32_t request)
   if (m->growable[slot] == 0) {
     return leave(m, request, slot);
   }
-  m->device_frees = ashlar_saturating_sum(m->device_frees, 1);
   slot = ashlar_move_take_pages(m, slot, request);
+  m->device_frees = ashlar_saturating_sum(m->device_frees, 1);
   return ask(m, request, ASHLAR_STEP_UNMAP, slot);
 }
 
