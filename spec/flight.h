@@ -13,7 +13,7 @@
 #define REQUIRES_SERVING requires \valid(m); SERVING_INVARIANT(requires)
 #define ENSURES_SERVING SERVING_INVARIANT(ensures)
 /* for the prover: the same by request, which is what the ladder asks for and leaves; core/flight.h */
-#define FLIES(R) 0 <= R < ASHLAR_REQUESTS ==> m->request[R].rung != ASHLAR_RUNG_IDLE
+#define FLIES(R) 0 <= (R) < ASHLAR_REQUESTS ==> m->request[R].rung != ASHLAR_RUNG_IDLE
 #define FLIGHT_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) \
   K REQ_ATOMIC_flight_count: flight_counted(m->in_flight, m->request); \
   K REQ_CAPACITY_slots_room: flight_room(m->spare_count, m->top, m->request); \
