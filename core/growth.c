@@ -124,6 +124,12 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
           m->home[slot] == \at(m->home[start], Pre) && m->growable[slot] == 1; */
     hold_open(m, slot, request, ashlar_growable_pages(missing, page));
     //@ assert linked: m->next[last] == slot && in_run(*m, request, last) && last != slot;
+    //@ assert others: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==> kept(\at(*m, Pre), *m, j);
+    /*@ assert members: \forall integer i; 0 <= i < m->top ==> i != slot ==> in_run(*m, request, i) ==>
+          in_run(\at(*m, LoopCurrent), request, i) && m->next[i] == \at(m->next[i], LoopCurrent) &&
+          m->addr[i] == \at(m->addr[i], LoopCurrent) && m->growable[i] == 1; */
+    /*@ assert follow: \forall integer i; 0 <= i < m->top ==> i != slot ==> in_run(*m, request, i) ==>
+          0 <= m->next[i] && in_run(*m, request, m->next[i]); */
     //@ ghost ashlar_blocks_open(m);
     /*@ assert ahead_of: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != start ==> i != slot ==>
           m->next[\at(m->prev[i], LoopCurrent)] == i; */
