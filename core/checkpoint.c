@@ -417,13 +417,12 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   int32_t i = 0;
   int32_t slot = -1;
   int32_t records = m->use_spare_count + (ASHLAR_USES - m->use_top);
-  int32_t needed;
   int32_t slots = ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
   /*@ loop invariant i: 0 <= i <= count;
       loop invariant slot: -1 <= slot < m->top;
       loop invariant records: 0 <= records <= ASHLAR_USES;
       loop invariant fits: \forall integer k; 0 <= k < i ==> is_fit(*m, saved[k], pool);
-      loop assigns i, slot, needed, records;
+      loop assigns i, slot, records;
       loop variant count - i;
   */
   while (i < count) {
@@ -431,7 +430,7 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
     if (slot == -1) {
       return ASHLAR_ERROR_MISFIT;
     }
-    needed = records_of(saved[i]);
+    int32_t needed = records_of(saved[i]);
     if (needed > records) {
       return ASHLAR_ERROR_USES;
     }
@@ -577,7 +576,7 @@ static void free_all(struct ashlar_manager *m, int32_t pool)
     assigns ASSIGNS_USES;
     ENSURES_WHOLE
 */
-static void use(struct ashlar_manager *m, int32_t slot, int32_t stream)
+static void use_on(struct ashlar_manager *m, int32_t slot, int32_t stream)
 {
   //@ ghost ashlar_whole_open(m);
   (void)ashlar_pending_use(m, slot, stream, 0);
@@ -624,7 +623,7 @@ static void use_marked(struct ashlar_manager *m, struct ashlar_saved saved, int3
   */
   while (stream < ASHLAR_STREAM_DEFERRED) {
     if ((saved.use[stream / 64] >> (stream % 64)) % 2 != 0) {
-      use(m, slot, stream);
+      use_on(m, slot, stream);
     }
     stream++;
   }
