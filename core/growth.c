@@ -274,7 +274,6 @@ int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request)
   //@ ghost ashlar_blocks_open(m);
   //@ assert last: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
   result = ashlar_block_release(m, slot, ASHLAR_FREE);
-  //@ assert none: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
   //@ ghost ashlar_blocks_open(m);
   m->entered[result] = m->pool_searches[ashlar_home_pool_class(m->home[result])];
   return result;
