@@ -31,8 +31,8 @@ static void restart_with_callbacks(struct fixture *f, uint32_t policy, uint32_t 
 static void callbacks_come_behind_a_failed_search(void **state)
 {
   struct fixture *f = *state;
-  struct ashlar_step step;
   for (uint32_t policy = ASHLAR_POLICY_COMPLETE; policy <= ASHLAR_POLICY_FAITHFUL; policy++) {
+    struct ashlar_step step;
     restart_with_callbacks(f, policy, 1);
     step = begun(f, 4 * MIB);
     assert_int_equal(step.kind, ASHLAR_STEP_CALLBACKS);
