@@ -9,22 +9,9 @@
 
 #include "tests/growing_support.h"
 
-#define RANGE (UINT64_C(1) << 42)   /* where ranges are laid out */
 #define SEGMENT (UINT64_C(1) << 43) /* where ordinary segments are added */
 #define NOTHING UINT64_MAX          /* no block may serve */
 #define ORDINARY (NOTHING - 1)      /* the one of the ordinary segment */
-#define OWNED(mib)                                                                                 \
-  {                                                                                                \
-    LAYER_OWNED, (mib)*MIB                                                                         \
-  }
-#define FREE(mib)                                                                                  \
-  {                                                                                                \
-    LAYER_FREE, (mib)*MIB                                                                          \
-  }
-#define UNMAPPED(mib)                                                                              \
-  {                                                                                                \
-    LAYER_UNMAPPED, (mib)*MIB                                                                      \
-  }
 
 enum { PARTS = 8 };
 

@@ -9,20 +9,6 @@
 
 #include "tests/growing_support.h"
 
-#define RANGE (UINT64_C(1) << 42) /* where ranges are laid out */
-#define OWNED(mib)                                                                                 \
-  {                                                                                                \
-    LAYER_OWNED, (mib)*MIB                                                                         \
-  }
-#define FREE(mib)                                                                                  \
-  {                                                                                                \
-    LAYER_FREE, (mib)*MIB                                                                          \
-  }
-#define UNMAPPED(mib)                                                                              \
-  {                                                                                                \
-    LAYER_UNMAPPED, (mib)*MIB                                                                      \
-  }
-
 enum { PARTS = 8, MAPS = 3 };
 
 struct run_case {

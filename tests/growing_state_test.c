@@ -10,20 +10,6 @@
 #include "tests/growing_support.h"
 #include "tools/recorder.h"
 
-#define RANGE (UINT64_C(1) << 42) /* where ranges are laid out */
-#define OWNED(mib)                                                                                 \
-  {                                                                                                \
-    LAYER_OWNED, (mib)*MIB                                                                         \
-  }
-#define FREE(mib)                                                                                  \
-  {                                                                                                \
-    LAYER_FREE, (mib)*MIB                                                                          \
-  }
-#define UNMAPPED(mib)                                                                              \
-  {                                                                                                \
-    LAYER_UNMAPPED, (mib)*MIB                                                                      \
-  }
-
 static const struct part mixed[] = {UNMAPPED(20), FREE(20),     UNMAPPED(40),  OWNED(5),
                                     FREE(15),     UNMAPPED(60), {LAYER_END, 0}};
 

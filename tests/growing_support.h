@@ -23,6 +23,22 @@ struct part {
   uint64_t bytes;
 };
 
+/* Parts by their size in MiB. */
+#define OWNED(mib)                                                                                 \
+  {                                                                                                \
+    LAYER_OWNED, (mib)*MIB                                                                         \
+  }
+#define FREE(mib)                                                                                  \
+  {                                                                                                \
+    LAYER_FREE, (mib)*MIB                                                                          \
+  }
+#define UNMAPPED(mib)                                                                              \
+  {                                                                                                \
+    LAYER_UNMAPPED, (mib)*MIB                                                                      \
+  }
+
+#define RANGE (UINT64_C(1) << 42) /* where tests lay ranges out */
+
 /* Settings with growable segments on: a device of 1 GiB, pages of 20 MiB in the large class. */
 struct ashlar_config growing_config(void);
 
