@@ -3,6 +3,57 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "core/block_manager.h"
 
+#include "core/flight.h"
+#include "spec/kept.h"
+
+// clang-format off
+/* a request that is to begin, and its first step */
+#define REQUIRES_BEGUN \
+  requires flight: m->in_flight < ASHLAR_REQUESTS; \
+  requires wants: request_wants(request.rung, request.home, request.bytes, request.size, request.waited, \
+    request.growable, m->config.device_total, m->pool_state, m->stream_count); \
+  requires begun: request.run == -1 && request.growth == ASHLAR_GROWTH_NONE; \
+  requires stream: 0 < request.bytes ==> m->stream_gone[request.home % ASHLAR_STREAMS] == 0; \
+  requires room: 0 < request.bytes ==> ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+#define ENSURES_HANDLE \
+  ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top && \
+    m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address && \
+    m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
+#define ENSURES_BEGUN ENSURES_HANDLE \
+  ensures kind: ASHLAR_STEP_NONE < \result.kind < ASHLAR_STEP_ERROR && \result.status == ASHLAR_OK && \
+    0 <= \result.request < ASHLAR_REQUESTS; \
+  ensures REQ_FRAME_begun: FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
+  ensures REQ_SIZE_enough_begun: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
+    request.size <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \
+  ensures none: \result.kind == ASHLAR_STEP_DONE ==> \result.slot == -1 ==> ASHLAR_RUNG_OUT_OF_MEMORY < request.rung;
+/* a request that goes on, and its next step */
+#define REQUIRES_FLYING \
+  requires flies: 0 <= request < ASHLAR_REQUESTS && m->request[request].rung != ASHLAR_RUNG_IDLE;
+#define REQUIRES_OUTCOME REQUIRES_FLYING \
+  requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE || \
+    m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
+#define ENSURES_RESUMED ENSURES_HANDLE \
+  ensures kind: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST; \
+  ensures REQ_FRAME_resumed: FRAME(\old(*m), request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
+  ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
+    \old(m->request[request].bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \
+  ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
+#define ENSURES_NEXT_STEP STEP_CLAUSES(ensures, \old(*m), \result) \
+  ensures step: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST;
+#define ENSURES_DROPPED ensures REQ_FRAME_dropped: FRAME(\old(*m), request, -1); \
+  ensures dropped: m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
+/* an allocation at an address */
+#define REQUIRES_PLACE \
+  requires home: 0 <= home < ASHLAR_LISTS; \
+  requires granule: 0 < size && size % 512 == 0 && address % 512 == 0 && bytes <= size; \
+  requires room: m->in_flight < ASHLAR_REQUESTS && ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+#define ENSURES_PLACED ENSURES_HANDLE \
+  ensures kind: \result.kind == ASHLAR_STEP_DONE || \result.kind == ASHLAR_STEP_ERROR; \
+  ensures REQ_FRAME_placed: FRAME(\old(*m), -1, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1); \
+  ensures REQ_SIZE_enough_placed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 && \
+    bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+// clang-format on
+
 struct ashlar_config ashlar_default_config(void)
 {
   struct ashlar_config config;
@@ -60,15 +111,36 @@ static int config_valid(struct ashlar_config config)
   return 1;
 }
 
+/* A manager with nothing in it. */
+/*@ requires \valid(m);
+    requires zeroed: NOTHING_YET;
+    requires valid: valid_config(config);
+    terminates \true; exits \false;
+    assigns m->config, m->growable_on, m->limit, m->collect_above;
+    ENSURES_SERVING
+    ensures set: m->config == config && m->growable_on == config.growable && m->limit == UINT64_MAX &&
+      m->collect_above == UINT64_MAX;
+*/
+static void set_up(struct ashlar_manager *m, struct ashlar_config config)
+{
+  m->config = config;
+  m->growable_on = config.growable;
+  m->limit = UINT64_MAX;
+  m->collect_above = UINT64_MAX;
+  //@ ghost ashlar_blocks_close(m);
+  //@ ghost ashlar_map_close(m);
+  //@ ghost ashlar_uses_close(m);
+  //@ ghost ashlar_pools_close(m);
+  //@ ghost ashlar_streams_close(m);
+  //@ ghost ashlar_whole_close(m);
+}
+
 enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_config config)
 {
   if (!config_valid(config)) {
     return ASHLAR_ERROR_SETTING;
   }
-  m->config = config;
-  m->growable_on = config.growable;
-  m->limit = UINT64_MAX;
-  m->collect_above = UINT64_MAX;
+  set_up(m, config);
   return ASHLAR_OK;
 }
 
@@ -91,23 +163,72 @@ enum ashlar_status ashlar_growable_set(struct ashlar_manager *m, int on)
 
 /* --- pools --- */
 
+/* Pools that nothing leads to any more end. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns ASSIGNS_END;
+    FLIGHT_INVARIANT(ensures)
+*/
+static void end_pools(struct ashlar_manager *m)
+{
+  ashlar_ladder_end_pools(m);
+  //@ assert want: OTHERS_WANT(-1);
+}
+
+/* A user of a private pool leaves, and its scope is closed; the pool stays. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS], m->pool_state[0 .. ASHLAR_PRIVATE_POOLS],
+      m->pool_no_split[0 .. ASHLAR_PRIVATE_POOLS];
+    FLIGHT_INVARIANT(ensures)
+*/
+static enum ashlar_status release(struct ashlar_manager *m, int32_t pool)
+{
+  enum ashlar_status status;
+  //@ ghost ashlar_whole_open(m);
+  status = ashlar_pool_release(m, pool);
+  //@ ghost ashlar_whole_close(m);
+  //@ assert want: OTHERS_WANT(-1);
+  return status;
+}
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns m->scope_serial[0 .. ASHLAR_PRIVATE_POOLS];
+    FLIGHT_INVARIANT(ensures)
+*/
+static enum ashlar_status close_scope(struct ashlar_manager *m, int32_t pool)
+{
+  enum ashlar_status status;
+  //@ ghost ashlar_whole_open(m);
+  status = ashlar_scope_close(m, pool);
+  //@ ghost ashlar_whole_close(m);
+  return status;
+}
+
 enum ashlar_status ashlar_pool_leave(struct ashlar_manager *m, int32_t pool)
 {
-  enum ashlar_status status = ashlar_pool_release(m, pool);
-  ashlar_ladder_end_pools(m);
+  enum ashlar_status status;
+  //@ ghost ashlar_flight_open(m);
+  status = release(m, pool);
+  end_pools(m);
+  //@ ghost ashlar_flight_close(m);
   return status;
 }
 
 enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool)
 {
-  enum ashlar_status status = ashlar_scope_close(m, pool);
-  ashlar_ladder_end_pools(m);
+  enum ashlar_status status;
+  //@ ghost ashlar_flight_open(m);
+  status = close_scope(m, pool);
+  end_pools(m);
+  //@ ghost ashlar_flight_close(m);
   return status;
 }
 
 /* --- requests --- */
 
-/*@ requires \valid(m); REQUIRES_MANAGER
+/*@ requires \valid(m);
+    requires config: valid_config(m->config);
     terminates \true; exits \false;
     assigns \nothing;
     ensures size: \result == 0 <==> bytes > ASHLAR_MAX_REQUEST;
@@ -120,12 +241,22 @@ static uint64_t rounded(const struct ashlar_manager *m, uint64_t bytes)
 }
 
 /* Why a request is refused before its first step. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires flight: 0 <= m->in_flight <= ASHLAR_REQUESTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures ok: \result == ASHLAR_OK ==> is_stream(*m, stream) && bytes <= ASHLAR_MAX_REQUEST &&
+      m->in_flight < ASHLAR_REQUESTS && ASHLAR_REQUEST_SLOTS * (m->in_flight + 1) <= ROOM(*m);
+    ensures stream: \result == ASHLAR_OK ==> stream < ASHLAR_STREAM_DEFERRED;
+    ensures REQ_CAPACITY_slots_refused: \result == ASHLAR_ERROR_CAPACITY ==>
+      ROOM(*m) < ASHLAR_REQUEST_SLOTS * (m->in_flight + 1);
+*/
 static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes, int32_t stream)
 {
   if (ashlar_ladder_busy(m)) {
     return ASHLAR_ERROR_BUSY;
   }
-  if (!ashlar_stream_live(m, stream)) {
+  if (!ashlar_move_live(m, stream)) {
     return ASHLAR_ERROR_STREAM;
   }
   if (bytes > ASHLAR_MAX_REQUEST) {
@@ -141,9 +272,20 @@ static enum ashlar_status refusal(const struct ashlar_manager *m, uint64_t bytes
 }
 
 /* A number that no request in flight has. */
+/*@ requires \valid(m);
+    requires flight: flight_counted(m->in_flight, m->request) && m->in_flight < ASHLAR_REQUESTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures unused: 0 <= \result < ASHLAR_REQUESTS && m->request[\result].rung == ASHLAR_RUNG_IDLE;
+*/
 static int32_t unused_request(const struct ashlar_manager *m)
 {
   int32_t request = 0;
+  /*@ loop invariant request: 0 <= request < ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer r; 0 <= r < request ==> m->request[r].rung != ASHLAR_RUNG_IDLE;
+      loop assigns request;
+      loop variant ASHLAR_REQUESTS - request;
+  */
   while (request < ASHLAR_REQUESTS - 1 && m->request[request].rung != ASHLAR_RUNG_IDLE) {
     request++;
   }
@@ -151,6 +293,12 @@ static int32_t unused_request(const struct ashlar_manager *m)
 }
 
 /* A request as it begins: on a rung, for a home (-1: none) and a caller. */
+/*@ terminates \true; exits \false;
+    assigns \nothing;
+    ensures begun: \result.rung == rung && \result.home == home && \result.bytes == 0 && \result.size == 0 &&
+      \result.waited == -2 && \result.run == -1 && \result.growth == ASHLAR_GROWTH_NONE &&
+      \result.growable == 0;
+*/
 static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashlar_caller caller)
 {
   struct ashlar_request request;
@@ -179,26 +327,116 @@ static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashla
   return request;
 }
 
+/* Deferred blocks go on where the caller is outside a capture. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_FRAME_ALL(-1)
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+static void poll(struct ashlar_manager *m, int32_t caller_stream)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  ashlar_ladder_poll(m, caller_stream);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert want: OTHERS_WANT(-1);
+  //@ assert hold: OTHERS_HOLD(-1);
+  //@ assert asked: OTHERS_ASKED(-1);
+  //@ assert linked: OTHERS_LINKED(-1);
+}
+
+/* The first step of a request. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_BEGUN
+    terminates \true; exits \false;
+    assigns *m;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_BEGUN
+*/
 static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request request)
 {
   int32_t number = unused_request(m);
-  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
+  struct ashlar_step step;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  ashlar_move_reserve(m);
+  //@ assert frame: FRAME(\at(*m, Pre), number, -1);
   m->request[number] = request;
   m->in_flight++;
-  return ashlar_ladder_go(m, number);
+  step = ashlar_ladder_go(m, number);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert frame: FRAME(\at(*m, Pre), number, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
+  //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
+  /*@ ghost
+    int32_t k = 0;
+    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
+       SUMS_CHANGED(number, k)
+       loop assigns k;
+       loop variant ASHLAR_REQUESTS - k;
+    @/
+    while (k < ASHLAR_REQUESTS) { k++; }
+  */
+  /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
+        ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[number]); */
+  /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
+        ASHLAR_REQUEST_SLOTS * \at(m->in_flight, Pre); */
+  //@ assert want: OTHERS_WANT(number);
+  //@ assert hold: OTHERS_HOLD(number);
+  //@ assert asked: OTHERS_ASKED(number);
+  //@ assert linked: OTHERS_LINKED(number);
+  return step;
+}
+
+/* A request begins. */
+/*@ REQUIRES_SERVING
+    REQUIRES_BEGUN
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ENSURES_BEGUN
+*/
+static struct ashlar_step begin(struct ashlar_manager *m, struct ashlar_request request,
+                                struct ashlar_caller caller)
+{
+  struct ashlar_step step;
+  //@ ghost ashlar_flight_open(m);
+  poll(m, caller.stream);
+  step = start(m, request);
+  //@ ghost ashlar_flight_close(m);
+  return step;
 }
 
 /* The list that serves a request of a rounded size. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures home: 0 <= \result < ASHLAR_LISTS && \result % ASHLAR_STREAMS == stream;
+    ensures REQ_POOL_scope_home: \result / ASHLAR_STREAMS / ASHLAR_CLASSES == 0 ||
+      m->pool_state[\result / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED;
+*/
 static int32_t home_of(const struct ashlar_manager *m, uint64_t size, int32_t stream,
                        struct ashlar_caller caller)
 {
+  //@ ghost ashlar_whole_open(m);
   return ashlar_home(ashlar_scope_route(m, caller.thread, stream), ashlar_pool_class(size), stream);
 }
 
 /* Whether growable segments are on for a home: a pool with an allocator of its own has none. */
+/*@ requires \valid(m);
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_toggle_home: \result == (m->growable_on != 0 && m->pool_allocator[home / ASHLAR_STREAMS / ASHLAR_CLASSES] == 0 ? 1 : 0);
+*/
 static uint8_t is_growable(const struct ashlar_manager *m, int32_t home)
 {
-  return m->growable_on != 0 && m->pool_allocator[ashlar_home_pool(home)] == 0;
+  int32_t pool = ashlar_home_pool(home);
+  return m->growable_on != 0 && m->pool_allocator[pool] == 0 ? 1 : 0;
 }
 
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream,
@@ -218,8 +456,7 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
   request.bytes = bytes;
   request.size = size;
   request.growable = is_growable(m, request.home);
-  ashlar_ladder_poll(m, caller.stream);
-  return start(m, request);
+  return begin(m, request, caller);
 }
 
 struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t pool,
@@ -238,8 +475,7 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
     }
     home = ashlar_home(pool, ASHLAR_CLASS_SMALL, 0);
   }
-  ashlar_ladder_poll(m, caller.stream);
-  return start(m, request_of(ASHLAR_RUNG_EMPTY_WAIT, home, caller));
+  return begin(m, request_of(ASHLAR_RUNG_EMPTY_WAIT, home, caller), caller);
 }
 
 int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t stream,
@@ -252,19 +488,143 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
   }
   size = rounded(m, bytes);
   home = home_of(m, size, stream, caller);
-  return ashlar_allocation_choose(m, home, size, is_growable(m, home));
+  return ashlar_move_choose(m, home, size, is_growable(m, home));
 }
 
 /* The free block of a list that has [address, address + size); -1: none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires size: 0 < size;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures around: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
+      m->home[\result] == home && m->addr[\result] <= address && address + size <= m->addr[\result] + m->size[\result];
+*/
 static int32_t block_around(const struct ashlar_manager *m, int32_t home, uint64_t address,
                             uint64_t size)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_best(m, home, size);
+  /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home &&
+        size <= m->size[slot]);
+      loop assigns slot;
+      loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
+  */
   while (slot != -1 &&
          (address < m->addr[slot] || address - m->addr[slot] > m->size[slot] - size)) {
     slot = ashlar_index_after(m, home, m->size[slot], m->age[slot], m->addr[slot]);
   }
   return slot;
+}
+
+/* Sees to spare slots. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_FRAME_ALL(-1)
+    ensures room: ROOM(*m) == ROOM(\old(*m));
+    ensures ready: READY;
+*/
+static void set_aside(struct ashlar_manager *m)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  ashlar_move_reserve(m);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert want: OTHERS_WANT(-1);
+  //@ assert hold: OTHERS_HOLD(-1);
+  //@ assert asked: OTHERS_ASKED(-1);
+  //@ assert linked: OTHERS_LINKED(-1);
+}
+
+/* Exactly [address, address + size) of a free block is taken. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires inside: 0 < size && address % 512 == 0 && size % 512 == 0 && m->addr[slot] <= address &&
+      address + size <= m->addr[slot] + m->size[slot];
+    requires room: 2 <= m->spare_count && slots_needed(m->request, ASHLAR_REQUESTS) + 2 <= ROOM(*m);
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_FRAME_ALL(\result)
+    ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
+      m->size[\result] == size;
+*/
+static int32_t take_at(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
+                       uint64_t bytes)
+{
+  int32_t block;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  block = ashlar_move_take_at(m, slot, address, size, bytes);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert want: OTHERS_WANT(-1);
+  //@ assert hold: OTHERS_HOLD(-1);
+  //@ assert asked: OTHERS_ASKED(-1);
+  //@ assert linked: OTHERS_LINKED(-1);
+  return block;
+}
+
+/* What is taken of a free block from an address on: `size` bytes where it is split there, else all. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires around: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->addr[slot] <= address &&
+      address + size <= m->addr[slot] + m->size[slot];
+    requires granule: 0 < size && size % 512 == 0 && address % 512 == 0;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures taken: size <= \result && address + \result <= m->addr[slot] + m->size[slot] && \result % 512 == 0;
+*/
+static uint64_t taken_size(const struct ashlar_manager *m, int32_t slot, uint64_t address,
+                           uint64_t size, int32_t home)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  uint64_t whole = m->size[slot] - (address - m->addr[slot]);
+  return ashlar_allocation_splits(m, home, whole, size, is_growable(m, home)) ? size : whole;
+}
+
+/* Allocates [address, address + size) out of a list. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_PLACE
+    terminates \true; exits \false;
+    assigns *m;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_PLACED
+*/
+static struct ashlar_step place(struct ashlar_manager *m, uint64_t address, uint64_t bytes,
+                                uint64_t size, int32_t home)
+{
+  int32_t slot = block_around(m, home, address, size);
+  if (slot == -1) {
+    return ashlar_step_error(ASHLAR_ERROR_MISFIT);
+  }
+  slot = take_at(m, slot, address, taken_size(m, slot, address, size, home), bytes);
+  return ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot);
+}
+
+/* The same, of a manager; deferred blocks go on before. */
+/*@ REQUIRES_SERVING
+    REQUIRES_PLACE
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ENSURES_PLACED
+*/
+static struct ashlar_step place_polled(struct ashlar_manager *m, uint64_t address, uint64_t bytes,
+                                       uint64_t size, int32_t home, struct ashlar_caller caller)
+{
+  struct ashlar_step step;
+  //@ ghost ashlar_flight_open(m);
+  set_aside(m);
+  poll(m, caller.stream);
+  step = place(m, address, bytes, size, home);
+  //@ ghost ashlar_flight_close(m);
+  return step;
 }
 
 struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t address,
@@ -273,33 +633,25 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
 {
   enum ashlar_status status = refusal(m, bytes, stream);
   uint64_t size;
-  uint64_t whole;
-  int32_t home;
-  int32_t slot;
   if (status != ASHLAR_OK || address % ASHLAR_GRANULE != 0) {
     return ashlar_step_error(status != ASHLAR_OK ? status : ASHLAR_ERROR_RANGE);
   }
   if (bytes == 0) {
     return ashlar_step_of(ASHLAR_STEP_DONE);
   }
-  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
-  ashlar_ladder_poll(m, caller.stream);
   size = rounded(m, bytes);
-  home = home_of(m, size, stream, caller);
-  slot = block_around(m, home, address, size);
-  if (slot == -1) {
-    return ashlar_step_error(ASHLAR_ERROR_MISFIT);
-  }
-  whole = m->size[slot] - (address - m->addr[slot]);
-  if (!ashlar_allocation_splits(m, home, whole, size, is_growable(m, home))) {
-    size = whole;
-  }
-  slot = ashlar_allocation_take_at(m, slot, address, size, bytes);
-  return ashlar_step_about(m, ASHLAR_STEP_DONE, slot);
+  return place_polled(m, address, bytes, size, home_of(m, size, stream, caller), caller);
 }
 
 /* --- outcomes --- */
 
+/*@ REQUIRES_GOING
+    requires none: HOLDS_NONE(request);
+    requires status: status != ASHLAR_ERROR_NO_REQUEST;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
 static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t request,
                                           enum ashlar_status status)
 {
@@ -307,8 +659,17 @@ static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t requ
 }
 
 /* Whether [address, address + bytes) can be a segment. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures answers: \result != ASHLAR_ERROR_NO_REQUEST;
+    ensures usable: \result == ASHLAR_OK ==> address % 512 == 0 && address + bytes <= UINT64_MAX &&
+      all_bytes(m->bytes) + bytes <= UINT64_MAX && m->segments_created < UINT64_MAX;
+*/
 static enum ashlar_status usable(const struct ashlar_manager *m, uint64_t address, uint64_t bytes)
 {
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   if (address % ASHLAR_GRANULE != 0 || address > UINT64_MAX - bytes) {
     return ASHLAR_ERROR_RANGE;
   }
@@ -319,6 +680,13 @@ static enum ashlar_status usable(const struct ashlar_manager *m, uint64_t addres
 }
 
 /* The device gave a segment: the request takes it. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_ALLOCATE;
+    requires apart: APART(address, m->request[request].asked);
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
 static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
   uint64_t bytes = m->request[request].asked;
@@ -327,14 +695,20 @@ static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint6
   if (status != ASHLAR_OK) {
     return over_with_error(m, request, status);
   }
-  slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 0);
-  m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
-  ashlar_allocation_take_new(m, slot, m->request[request].bytes, m->request[request].size,
-                             m->request[request].growable);
-  return ashlar_ladder_over(m, request, ashlar_step_about(m, ASHLAR_STEP_DONE, slot));
+  slot = ashlar_move_adopt(m, address, bytes, m->request[request].home, m->request[request].bytes,
+                           m->request[request].size, m->request[request].growable);
+  return ashlar_ladder_over(m, request, ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot));
 }
 
 /* A range is reserved: a segment without memory, if it is long enough. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_RESERVE;
+    requires apart: APART(address, m->request[request].asked);
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
 static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uint64_t address)
 {
   uint64_t bytes = m->request[request].asked;
@@ -343,20 +717,29 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
     return over_with_error(m, request, status);
   }
   m->request[request].address = address;
-  if (bytes >= m->request[request].size && ashlar_reclaim_has_room(m)) {
-    int32_t slot = ashlar_segment_create(m, address, bytes, m->request[request].home, 1);
-    ashlar_block_put_unmapped(m, slot);
-    m->request[request].growth = ASHLAR_GROWTH_NONE;
-    m->request[request].reserved = 1;
+  if (bytes < m->request[request].size || !ashlar_reclaim_has_room(m)) {
+    return ashlar_ladder_go(m, request); /* it goes back */
   }
+  (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
+  ashlar_move_reserve(m); /* the range took a slot */
+  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
+  m->request[request].growth = ASHLAR_GROWTH_NONE;
+  m->request[request].reserved = 1;
   return ashlar_ladder_go(m, request);
 }
 
 /* The device refused to map. What the request has mapped stays, as free blocks (faithful), or is undone (complete). */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_MAP;
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
 static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 {
   if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
-    ashlar_growth_let_go(m, request);
+    ashlar_move_let_go(m, request);
     ashlar_ladder_next_rung(m, request);
   } else {
     m->request[request].growth = ASHLAR_GROWTH_UNDOING;
@@ -365,25 +748,37 @@ static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 }
 
 /* The device has unmapped the held block of a request: of its run, or a part of a segment, which may be all of it now. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_UNMAP;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
 static void unmapped(struct ashlar_manager *m, int32_t request)
 {
   int32_t slot = m->request[request].slot;
   if (m->request[request].growth == ASHLAR_GROWTH_UNDOING) {
     return;
   }
-  slot = ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+  slot = ashlar_move_put(m, slot, ASHLAR_UNMAPPED, request);
   if (m->prev[slot] == -1 && m->next[slot] == -1) {
-    ashlar_growth_hold_range(m, request, slot);
+    ashlar_move_hold_range(m, slot, request);
     m->request[request].slot = slot;
     m->request[request].growth = ASHLAR_GROWTH_RETURNING;
   }
 }
 
 /* A range is given back: that of a segment, or one that was too short. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_UNRESERVE;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
 static void unreserved(struct ashlar_manager *m, int32_t request)
 {
   if (m->request[request].growth == ASHLAR_GROWTH_RETURNING) {
-    ashlar_segment_end(m, m->request[request].slot);
+    ashlar_move_end(m, m->request[request].slot, request);
     ashlar_ladder_end_pools(m);
     m->request[request].growth = ASHLAR_GROWTH_NONE;
   } else {
@@ -391,72 +786,120 @@ static void unreserved(struct ashlar_manager *m, int32_t request)
   }
 }
 
-/* What the last step of a request was performed with. */
-static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, uint64_t value)
+/* What the last step of a request did, other than to get memory. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step != ASHLAR_STEP_ALLOCATE && m->request[request].step != ASHLAR_STEP_RESERVE;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
+static void carried_out(struct ashlar_manager *m, int32_t request, uint64_t value)
 {
   switch (m->request[request].step) {
-  case ASHLAR_STEP_ALLOCATE:
-    return adopt(m, request, value);
-  case ASHLAR_STEP_RESERVE:
-    return reserve(m, request, value);
   case ASHLAR_STEP_RELEASE:
-    ashlar_segment_end(m, m->request[request].slot);
+    ashlar_move_end(m, m->request[request].slot, request);
     ashlar_ladder_end_pools(m);
     break;
   case ASHLAR_STEP_UNRESERVE:
     unreserved(m, request);
     break;
   case ASHLAR_STEP_MAP:
-    ashlar_growth_mapped(m, m->request[request].slot);
+    ashlar_move_mapped(m, m->request[request].slot, request);
     m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
     break;
   case ASHLAR_STEP_UNMAP:
     unmapped(m, request);
     break;
   case ASHLAR_STEP_WAIT:
-    (void)ashlar_pending_finish(m, m->request[request].waited, m->request[request].number);
+    (void)ashlar_move_finish(m, m->request[request].waited, m->request[request].number);
     break;
   default: /* callbacks */
-    m->request[request].freed = value == 1;
+    m->request[request].freed = value == 1 ? 1 : 0;
     ashlar_ladder_next_rung(m, request);
     break;
   }
+}
+
+/* What the last step of a request was performed with. */
+/*@ REQUIRES_REPORTED
+    requires apart: m->request[request].step == ASHLAR_STEP_ALLOCATE || m->request[request].step == ASHLAR_STEP_RESERVE ==>
+      APART(value, m->request[request].asked);
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
+static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, uint64_t value)
+{
+  if (m->request[request].step == ASHLAR_STEP_ALLOCATE) {
+    return adopt(m, request, value);
+  }
+  if (m->request[request].step == ASHLAR_STEP_RESERVE) {
+    return reserve(m, request, value);
+  }
+  carried_out(m, request, value);
   return ashlar_ladder_go(m, request);
 }
 
 /* One device call less was made than was counted. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns m->device_frees;
+*/
 static void uncount_free(struct ashlar_manager *m)
 {
-  m->device_frees -= m->device_frees > 0;
+  if (m->device_frees > 0) {
+    m->device_frees--;
+  }
 }
 
 /* The last step failed: what the request holds is as it was before the step, and then nobody's. */
+/*@ REQUIRES_REPORTED
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures none: HOLDS_NONE(request);
+    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
+    ensures wants: WANTS(request);
+    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
+      m->request[request].home == \old(m->request[request].home);
+    ensures homed: HOMED;
+    ensures pools: WANTED_KEPT(\old(*m), request);
+    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
+    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+*/
 static void undo(struct ashlar_manager *m, int32_t request)
 {
   int32_t slot = m->request[request].slot;
   if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    ashlar_growth_mapped(m, slot);
+    ashlar_move_mapped(m, slot, request);
     uncount_free(m);
   }
   if (m->request[request].run != -1) {
-    ashlar_growth_let_go(m, request);
+    ashlar_move_let_go(m, request);
   } else if (m->request[request].step == ASHLAR_STEP_RELEASE) {
-    ashlar_segment_stay(m, slot);
+    ashlar_move_stay(m, slot, request);
     uncount_free(m);
   } else if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    (void)ashlar_growth_put(m, slot, ASHLAR_FREE);
+    (void)ashlar_move_put(m, slot, ASHLAR_FREE, request);
   } else if (m->request[request].step == ASHLAR_STEP_UNRESERVE && slot != -1) {
-    (void)ashlar_growth_put(m, slot, ASHLAR_UNMAPPED);
+    (void)ashlar_move_put(m, slot, ASHLAR_UNMAPPED, request);
   }
 }
 
-struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
-                                 enum ashlar_outcome outcome, uint64_t value)
+/* What comes of an outcome. */
+/*@ REQUIRES_REPORTED
+    requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE ||
+      m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
+static struct ashlar_step reported(struct ashlar_manager *m, int32_t request,
+                                   enum ashlar_outcome outcome, uint64_t value)
 {
-  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
-    return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
-  }
-  (void)ashlar_block_reserve(m, 2 + ASHLAR_SET_ASIDE);
   if (outcome == ASHLAR_OUTCOME_DONE) {
     return performed(m, request, value);
   }
@@ -471,21 +914,159 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   return over_with_error(m, request, ASHLAR_ERROR_DEVICE);
 }
 
+/* Goes on with a request in flight. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_OUTCOME
+    terminates \true; exits \false;
+    assigns *m;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_RESUMED
+*/
+static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
+                                enum ashlar_outcome outcome, uint64_t value)
+{
+  struct ashlar_step step;
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  ashlar_move_reserve(m);
+  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
+  //@ assert own: HOLDS(request, STEP_IS_ABOUT_ONE(request)) && ASKED(request);
+  step = reported(m, request, outcome, value);
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  //@ assert framed: FRAME(\at(*m, Pre), request, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
+  //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
+  /*@ ghost
+    int32_t k = 0;
+    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
+       SUMS_CHANGED(request, k)
+       loop assigns k;
+       loop variant ASHLAR_REQUESTS - k;
+    @/
+    while (k < ASHLAR_REQUESTS) { k++; }
+  */
+  /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
+        ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
+  /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
+        ASHLAR_REQUEST_SLOTS * \at(m->in_flight, Pre); */
+  //@ assert want: OTHERS_WANT(request);
+  //@ assert hold: OTHERS_HOLD(request);
+  //@ assert asked: OTHERS_ASKED(request);
+  //@ assert linked: OTHERS_LINKED(request);
+  return step;
+}
+
+/* The same, of a manager. */
+/*@ REQUIRES_SERVING
+    REQUIRES_OUTCOME
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ENSURES_RESUMED
+*/
+static struct ashlar_step resume(struct ashlar_manager *m, int32_t request,
+                                 enum ashlar_outcome outcome, uint64_t value)
+{
+  struct ashlar_step step;
+  //@ ghost ashlar_flight_open(m);
+  step = go_on(m, request, outcome, value);
+  //@ ghost ashlar_flight_close(m);
+  return step;
+}
+
+struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
+                                 enum ashlar_outcome outcome, uint64_t value)
+{
+  if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
+    return ashlar_step_error(ASHLAR_ERROR_NO_REQUEST);
+  }
+  return resume(m, request, outcome, value);
+}
+
+/* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
+/*@ REQUIRES_REPORTED
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures none: HOLDS_NONE(request);
+    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
+    ensures wants: WANTS(request);
+    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
+      m->request[request].home == \old(m->request[request].home);
+    ensures homed: HOMED;
+    ensures pools: WANTED_KEPT(\old(*m), request);
+    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
+    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+*/
+static void drop(struct ashlar_manager *m, int32_t request)
+{
+  uint32_t step = m->request[request].step;
+  if (m->request[request].run != -1) {
+    ashlar_move_let_go(m, request);
+  } else if (step == ASHLAR_STEP_UNMAP) {
+    (void)ashlar_move_put(m, m->request[request].slot, ASHLAR_UNMAPPED, request);
+  } else if (step == ASHLAR_STEP_RELEASE ||
+             (step == ASHLAR_STEP_UNRESERVE && m->request[request].slot != -1)) {
+    ashlar_move_end(m, m->request[request].slot, request);
+  }
+}
+
+/* Ends a request in flight. */
+/*@ requires \valid(m); FLIGHT_INVARIANT(requires)
+    REQUIRES_FLYING
+    terminates \true; exits \false;
+    assigns *m;
+    FLIGHT_INVARIANT(ensures)
+    ENSURES_DROPPED
+*/
+static void end(struct ashlar_manager *m, int32_t request)
+{
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  drop(m, request);
+  (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
+  //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
+  /*@ ghost
+    int32_t k = 0;
+    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
+       SUMS_CHANGED(request, k)
+       loop assigns k;
+       loop variant ASHLAR_REQUESTS - k;
+    @/
+    while (k < ASHLAR_REQUESTS) { k++; }
+  */
+  /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
+        ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
+  /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
+        ASHLAR_REQUEST_SLOTS * \at(m->in_flight, Pre); */
+  //@ assert want: OTHERS_WANT(request);
+  //@ assert hold: OTHERS_HOLD(request);
+  //@ assert asked: OTHERS_ASKED(request);
+  //@ assert linked: OTHERS_LINKED(request);
+}
+
+/* The same, of a manager. */
+/*@ REQUIRES_SERVING
+    REQUIRES_FLYING
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ENSURES_DROPPED
+*/
+static void abandon(struct ashlar_manager *m, int32_t request)
+{
+  //@ ghost ashlar_flight_open(m);
+  end(m, request);
+  //@ ghost ashlar_flight_close(m);
+}
+
 enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request)
 {
-  uint32_t step;
   if (request < 0 || request >= ASHLAR_REQUESTS || m->request[request].rung == ASHLAR_RUNG_IDLE) {
     return ASHLAR_ERROR_NO_REQUEST;
   }
-  step = m->request[request].step;
-  if (m->request[request].run != -1) {
-    ashlar_growth_let_go(m, request);
-  } else if (step == ASHLAR_STEP_UNMAP) {
-    (void)ashlar_growth_put(m, m->request[request].slot, ASHLAR_UNMAPPED);
-  } else if (step == ASHLAR_STEP_RELEASE ||
-             (step == ASHLAR_STEP_UNRESERVE && m->request[request].slot != -1)) {
-    ashlar_segment_end(m, m->request[request].slot);
-  }
-  (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
+  abandon(m, request);
   return ASHLAR_OK;
 }

@@ -20,6 +20,7 @@
 #include "core/pool.h"
 #include "core/step.h"
 #include "spec/block_manager.h"
+#include "spec/flight.h"
 #include "spec/rebuild.h"
 
 /* Who calls. A caller is in a capture where its stream is captured. */
@@ -91,14 +92,39 @@ struct ashlar_config ashlar_default_config(void);
    large_segment_size: a multiple of 2 MiB above 10 MiB; max_split_size and oversize_slack: at least
    large_segment_size; growable and callbacks: 0 or 1; device_total: below 2^60, and not 0 where growable is 1). O(1),
    touches none of the slots. */
+/*@ requires \valid(m);
+    requires zeroed: NOTHING_YET;
+    terminates \true; exits \false;
+    assigns m->config, m->growable_on, m->limit, m->collect_above;
+    ensures REQ_SIZE_settings_refused: valid_config(config) ? \result == ASHLAR_OK : \result == ASHLAR_ERROR_SETTING;
+    ensures REQ_ATOMIC_init: \result != ASHLAR_OK ==> *m == \old(*m);
+    behavior valid:
+      assumes valid_config(config);
+      ENSURES_SERVING
+      ensures set: m->config == config && m->growable_on == config.growable;
+      ensures REQ_LADDER_limit_unset: m->limit == UINT64_MAX && m->collect_above == UINT64_MAX;
+*/
 enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_config config);
 
 /* Limits reserved memory, and sets from where on the collection by age releases: bytes, UINT64_MAX: off. O(1). */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns m->limit, m->collect_above;
+    ENSURES_SERVING
+    ensures set: \result == ASHLAR_OK && m->limit == limit && m->collect_above == collect_above;
+*/
 enum ashlar_status ashlar_limit_set(struct ashlar_manager *m, uint64_t limit,
                                     uint64_t collect_above);
 
 /* Switches growable segments on or off for requests to come; those that exist stay. ASHLAR_ERROR_SETTING: on, and the bytes
    of the device are unknown. O(1). */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns m->growable_on;
+    ENSURES_SERVING
+    ensures REQ_GROW_toggle_refused: on != 0 && m->config.device_total == 0 ? \result == ASHLAR_ERROR_SETTING &&
+      m->growable_on == \old(m->growable_on) : \result == ASHLAR_OK && (m->growable_on != 0 <==> on != 0);
+*/
 enum ashlar_status ashlar_growable_set(struct ashlar_manager *m, int on);
 
 /* --- streams and uses: stream_calls.c --- */
@@ -266,36 +292,112 @@ uint64_t ashlar_queue_head(const struct ashlar_manager *m, int32_t stream);
 
 /* Takes a user from a private pool, or closes its scope; the pool ends where nothing leads to it any more. Errors of
    ashlar_pool_release and ashlar_scope_close. O(pools). */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns ASSIGNS_END, m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS], m->pool_no_split[0 .. ASHLAR_PRIVATE_POOLS];
+    ENSURES_SERVING
+*/
 enum ashlar_status ashlar_pool_leave(struct ashlar_manager *m, int32_t pool);
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns ASSIGNS_END, m->scope_serial[0 .. ASHLAR_PRIVATE_POOLS];
+    ENSURES_SERVING
+*/
 enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool);
 
 /* --- requests --- */
 
 /* Asks for a block of at least `bytes` bytes on a stream. bytes == 0 gives DONE with slot -1: no block is needed. Errors,
    with the state as it was: BUSY, STREAM, TOO_LARGE, REQUESTS, CAPACITY. */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
+      m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
+    ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
+      bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_FRAME_allocate:
+      FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
+    ensures REQ_ATOMIC_allocate: \result.kind == ASHLAR_STEP_ERROR ==> *m == \old(*m);
+    ensures REQ_CAPACITY_slots_allocate: \result.status == ASHLAR_ERROR_CAPACITY ==>
+      ROOM(*m) < ASHLAR_REQUEST_SLOTS * (m->in_flight + 1);
+*/
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream,
                                          struct ashlar_caller caller);
 
 /* Releases cached memory, of all pools that may be released (-1) or of one private pool, if it is freeable: steps RELEASE,
    UNMAP, UNRESERVE and WAIT, then DONE with slot -1. Errors: BUSY, REQUESTS, POOL. */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ensures REQ_FRAME_empty: FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
+    ensures REQ_ATOMIC_empty: \result.kind == ASHLAR_STEP_ERROR ==> *m == \old(*m);
+*/
 struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t pool,
                                             struct ashlar_caller caller);
 
 /* Reports the outcome of a request's last step and gives its next one. `value`: what the step asks for. The device promises
    that a new segment or range is apart from every block. Errors end the request: DEVICE where the step failed other than
    for want of memory; RANGE and CAPACITY where what was given cannot be used (it stays the caller's). NO_REQUEST. */
+/*@ REQUIRES_SERVING
+    requires apart: 0 <= request < ASHLAR_REQUESTS ==> m->request[request].rung != ASHLAR_RUNG_IDLE ==>
+      outcome == ASHLAR_OUTCOME_DONE ==> (m->request[request].step == ASHLAR_STEP_ALLOCATE ||
+        m->request[request].step == ASHLAR_STEP_RESERVE) ==> APART(value, m->request[request].asked);
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
+      m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
+    ensures REQ_FRAME_resume: FRAME(\old(*m), request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
+    ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==>
+      0 <= request < ASHLAR_REQUESTS && \old(m->request[request].bytes) <= \result.bytes &&
+      \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_ATOMIC_resume: \result.status == ASHLAR_ERROR_NO_REQUEST ==> *m == \old(*m);
+    ensures REQ_ATOMIC_resume_unknown: !(0 <= request < ASHLAR_REQUESTS && \old(m->request[request].rung) != ASHLAR_RUNG_IDLE) ==>
+      \result.kind == ASHLAR_STEP_ERROR && \result.status == ASHLAR_ERROR_NO_REQUEST && *m == \old(*m);
+    ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request) || *m == \old(*m);
+*/
 struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
                                  enum ashlar_outcome outcome, uint64_t value);
 
 /* Drops a request; what it has released stays released, and a release that was not reported counts as done. NO_REQUEST. */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ensures REQ_FRAME_abandon: FRAME(\old(*m), request, -1);
+    ensures REQ_ATOMIC_abandon: \result != ASHLAR_OK ==> *m == \old(*m);
+    ensures dropped: \result == ASHLAR_OK ==> m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
+*/
 enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request);
 
 /* What the next allocation would take: slot of the free block, or -1. */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_BESTFIT_choice: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
+      bytes <= m->size[\result];
+*/
 int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t stream,
                       struct ashlar_caller caller);
 
 /* Allocates at an address: out of the free block there, of the list of the request; the device is not asked. Errors as
    ashlar_allocate_begin; RANGE: no multiple of 512; MISFIT: no such block has room from there on. Linear in the list. */
+/*@ REQUIRES_SERVING
+    terminates \true; exits \false;
+    assigns *m;
+    ENSURES_SERVING
+    ensures REQ_FREE_handle: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> 0 <= \result.slot < m->top &&
+      m->state[\result.slot] == ASHLAR_ALLOCATED && m->addr[\result.slot] == \result.address &&
+      m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
+    ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
+      bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_FRAME_exactly: FRAME(\old(*m), -1, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
+*/
 struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t address,
                                            uint64_t bytes, int32_t stream,
                                            struct ashlar_caller caller);

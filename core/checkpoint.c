@@ -398,6 +398,67 @@ static int32_t fit(const struct ashlar_manager *m, int32_t pool, struct ashlar_s
   return slot != -1 && streams_live(m, saved) ? slot : -1;
 }
 
+/* Where the first entry before the i-th starts that ends behind the address of the i-th; UINT64_MAX: there is none. */
+/*@ requires saved: 0 <= i && \valid_read(saved + (0 .. i));
+    requires sizes: \forall integer k; 0 <= k <= i ==> 0 < saved[k].size <= UINT64_MAX - saved[k].address;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures least: \forall integer k; 0 <= k < i ==> saved[i].address < saved[k].address + saved[k].size ==>
+      \result <= saved[k].address;
+*/
+static uint64_t next_start(const struct ashlar_saved *saved, int32_t i)
+{
+  uint64_t start = UINT64_MAX;
+  int32_t k = 0;
+  /*@ loop invariant k: 0 <= k <= i;
+      loop invariant least: \forall integer j; 0 <= j < k ==> saved[i].address < saved[j].address + saved[j].size ==>
+        start <= saved[j].address;
+      loop assigns k, start;
+      loop variant i - k;
+  */
+  while (k < i) {
+    if (saved[i].address < saved[k].address + saved[k].size && saved[k].address < start) {
+      start = saved[k].address;
+    }
+    k++;
+  }
+  return start;
+}
+
+/* Whether no two entries have an address in common. Entries that ascend up to the next one before them cost O(1), as those
+   of one segment do; any other is compared with all before it. */
+/*@ requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1));
+    requires sizes: \forall integer k; 0 <= k < count ==> 0 < saved[k].size <= UINT64_MAX - saved[k].address;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_CHECKPOINT_restore_apart: \result != 0 ==> ENTRIES_APART;
+*/
+static int are_apart(const struct ashlar_saved *saved, int32_t count)
+{
+  uint64_t reached = 0;
+  uint64_t limit = 0; /* where the first entry before i starts that lies behind it */
+  int32_t i = 0;
+  /*@ loop invariant i: 0 <= i <= count;
+      loop invariant apart: \forall integer k, l; 0 <= k < l < i ==>
+        saved[k].address + saved[k].size <= saved[l].address || saved[l].address + saved[l].size <= saved[k].address;
+      loop invariant limit: \forall integer k; 0 <= k < i ==>
+        saved[k].address + saved[k].size <= reached || limit <= saved[k].address;
+      loop assigns i, limit, reached;
+      loop variant count - i;
+  */
+  while (i < count) {
+    if (saved[i].address < reached || limit < saved[i].address + saved[i].size) {
+      limit = next_start(saved, i);
+    }
+    if (limit < saved[i].address + saved[i].size) {
+      return 0;
+    }
+    reached = saved[i].address + saved[i].size;
+    i++;
+  }
+  return 1;
+}
+
 /* Why a record cannot be restored. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1));
@@ -407,6 +468,7 @@ static int32_t fit(const struct ashlar_manager *m, int32_t pool, struct ashlar_s
       \result == ASHLAR_ERROR_PENDING || \result == ASHLAR_ERROR_CAPACITY;
     ensures REQ_CHECKPOINT_restore_fits: \result == ASHLAR_OK ==> \forall integer k; 0 <= k < count ==>
       is_fit(*m, saved[k], pool);
+    ensures REQ_CHECKPOINT_restore_apart: \result == ASHLAR_OK ==> ENTRIES_APART;
     ensures REQ_CHECKPOINT_restore_unused: \result == ASHLAR_OK ==> pool_unused(*m, pool);
     ensures REQ_CAPACITY_slots_restored: \result == ASHLAR_OK ==>
       2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS <= ROOM_OF(*m);
@@ -420,13 +482,12 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
   int32_t i = 0;
   int32_t slot = -1;
   int32_t records = m->use_spare_count + (ASHLAR_USES - m->use_top);
-  int32_t needed;
   int32_t slots = ashlar_reclaim_room(m) - ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS;
   /*@ loop invariant i: 0 <= i <= count;
       loop invariant slot: -1 <= slot < m->top;
       loop invariant records: 0 <= records <= ASHLAR_USES;
       loop invariant fits: \forall integer k; 0 <= k < i ==> is_fit(*m, saved[k], pool);
-      loop assigns i, slot, needed, records;
+      loop assigns i, slot, records;
       loop variant count - i;
   */
   while (i < count) {
@@ -434,12 +495,15 @@ static enum ashlar_status misfit(const struct ashlar_manager *m, int32_t pool,
     if (slot == -1) {
       return ASHLAR_ERROR_MISFIT;
     }
-    needed = records_of(saved[i]);
+    int32_t needed = records_of(saved[i]);
     if (needed > records) {
       return ASHLAR_ERROR_USES;
     }
     records -= needed;
     i++;
+  }
+  if (!are_apart(saved, count)) {
+    return ASHLAR_ERROR_MISFIT;
   }
   if (is_used(m, pool)) {
     return ASHLAR_ERROR_PENDING;
@@ -852,7 +916,7 @@ static void clear(struct ashlar_manager *m, int32_t pool, const struct ashlar_sa
     assigns ASSIGNS_RECORDED;
     ENSURES_WHOLE
 */
-static void use(struct ashlar_manager *m, int32_t slot, int32_t stream)
+static void use_on(struct ashlar_manager *m, int32_t slot, int32_t stream)
 {
   //@ ghost ashlar_whole_open(m);
   (void)ashlar_pending_use(m, slot, stream, 0);
@@ -898,7 +962,7 @@ static void use_marked(struct ashlar_manager *m, struct ashlar_saved saved, int3
   */
   while (stream < ASHLAR_STREAM_DEFERRED) {
     if ((saved.use[stream / 64] >> (stream % 64)) % 2 != 0) {
-      use(m, slot, stream);
+      use_on(m, slot, stream);
     }
     stream++;
   }

@@ -61,12 +61,11 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
 
 /* Makes the allocated blocks of a private pool those of a record: frees what the pool has, and takes what was recorded, at
    its address. Statistics move once, by the difference. Errors, before anything changes but that deferred blocks went on:
-   BUSY, POOL, PENDING as above, or where a block of the pool has a use; MISFIT: what was recorded is not there any more, or a
-   stream of its uses is gone; CAPACITY, USES. Caller's promise: no two entries have an address in common. Linear in the
-   blocks of the manager for each segment that was recorded. */
+   BUSY, POOL, PENDING as above, or where a block of the pool has a use; MISFIT: what was recorded is not there any more, two
+   recorded blocks overlap, or a stream of their uses is gone; CAPACITY, USES. Linear in the blocks of the manager and of the
+   record for each segment that was recorded. */
 /*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
     requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
-    requires apart: ENTRIES_APART;
     terminates \true; exits \false;
     assigns ASSIGNS_RESERVE, ASSIGNS_GIVEN_BACK, ASSIGNS_ALLOCATION, m->completed[ASHLAR_STREAM_DEFERRED];
     ensures whole: WHOLE_STATE; SETTINGS_INVARIANT(ensures)

@@ -35,6 +35,7 @@ uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page);
     terminates \true; exits \false;
     assigns \nothing;
     ensures granule: \result % 512 == 0;
+    ensures some: 0 < m->config.device_total ==> 0 < \result;
 */
 uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t home);
 

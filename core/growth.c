@@ -96,6 +96,10 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
       loop invariant run: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
         m->addr[start] <= m->addr[i] <= m->addr[slot] && m->growable[i] == 1 &&
         (i != slot ==> 0 <= m->next[i] && in_run(*m, request, m->next[i]));
+      loop invariant why: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+        ASHLAR_HOLD_LEAVING < m->hold[i] <= ASHLAR_HOLD_FRESH;
+      loop invariant behind: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != start ==>
+        0 <= m->prev[i] && in_run(*m, request, m->prev[i]);
       loop invariant ahead: m->size[slot] < missing ==> 0 <= m->next[slot] &&
         \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
         m->addr[slot] < m->addr[i] < m->addr[slot] + missing ==>
@@ -120,6 +124,18 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
           m->home[slot] == \at(m->home[start], Pre) && m->growable[slot] == 1; */
     hold_open(m, slot, request, ashlar_growable_pages(missing, page));
     //@ assert linked: m->next[last] == slot && in_run(*m, request, last) && last != slot;
+    //@ assert others: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==> kept(\at(*m, Pre), *m, j);
+    /*@ assert members: \forall integer i; 0 <= i < m->top ==> i != slot ==> in_run(*m, request, i) ==>
+          in_run(\at(*m, LoopCurrent), request, i) && m->next[i] == \at(m->next[i], LoopCurrent) &&
+          m->addr[i] == \at(m->addr[i], LoopCurrent) && m->growable[i] == 1; */
+    /*@ assert follow: \forall integer i; 0 <= i < m->top ==> i != slot ==> in_run(*m, request, i) ==>
+          0 <= m->next[i] && in_run(*m, request, m->next[i]); */
+    //@ ghost ashlar_blocks_open(m);
+    /*@ assert ahead_of: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != start ==> i != slot ==>
+          m->next[\at(m->prev[i], LoopCurrent)] == i; */
+    /*@ assert back: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==> i != start ==> i != slot ==>
+          m->prev[i] == \at(m->prev[i], LoopCurrent); */
+    //@ assert back_to: m->prev[slot] == last;
   }
   m->request[request].run = start;
   m->request[request].run_end = m->addr[slot] + m->size[slot];
@@ -202,7 +218,7 @@ void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request)
       loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
         !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
-        (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
+        (in_run(*m, request, j) <==> in_run(\at(*m, Pre), request, j));
       STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
       loop assigns slot, ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
@@ -240,7 +256,7 @@ int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request)
       loop invariant frame: \forall integer j; 0 <= j < m->top ==> is_had(\at(*m, Pre), j) ==>
         !in_run(\at(*m, Pre), request, j) ==> kept(\at(*m, Pre), *m, j);
       loop invariant new: \forall integer j; 0 <= j < m->top ==> j != slot ==> is_had(*m, j) ==> is_had(\at(*m, Pre), j) &&
-        (in_run(*m, request, j) ==> in_run(\at(*m, Pre), request, j));
+        (in_run(*m, request, j) <==> in_run(\at(*m, Pre), request, j));
       STATE_INVARIANT(loop invariant) KEEPS_LISTED
       loop invariant spare: m->spare_count >= \at(m->spare_count, Pre);
       loop assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested);

@@ -44,6 +44,9 @@ void ashlar_growth_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size
     ENSURES_STATE ENSURES_LISTED
     ensures REQ_GROW_allocate_held: run_held(*m, request) && m->request[request].run == start &&
       m->addr[start] + m->request[request].size <= m->request[request].run_end && m->home[start] == \old(m->home[start]);
+    ensures why: \forall integer i; 0 <= i < m->top ==> in_run(*m, request, i) ==>
+      ASHLAR_HOLD_LEAVING < m->hold[i] <= ASHLAR_HOLD_FRESH && (i != start ==> 0 <= m->prev[i] &&
+        in_run(*m, request, m->prev[i]));
     ensures REQ_FRAME_hold: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==> kept(\old(*m), *m, j);
     ensures new: \forall integer j; 0 <= j < m->top ==> !is_had(\old(*m), j) ==> is_had(*m, j) ==>
       m->state[j] == ASHLAR_HELD && m->holder[j] == request;
@@ -108,7 +111,8 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
     ensures none: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
     ensures REQ_FRAME_let_go: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==>
       !in_run(\old(*m), request, j) ==> kept(\old(*m), *m, j);
-    ensures new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\old(*m), j);
+    ensures new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\old(*m), j) &&
+      !in_run(\old(*m), request, j);
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
@@ -124,7 +128,8 @@ void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
     ensures none: \forall integer i; 0 <= i < m->top ==> !in_run(*m, request, i);
     ensures REQ_FRAME_gather: \forall integer j; 0 <= j < m->top ==> is_had(\old(*m), j) ==>
       !in_run(\old(*m), request, j) ==> kept(\old(*m), *m, j);
-    ensures new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\old(*m), j);
+    ensures new: \forall integer j; 0 <= j < m->top ==> is_had(*m, j) ==> is_had(\old(*m), j) &&
+      !in_run(\old(*m), request, j);
     ensures REQ_GROW_allocate_covered: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
       m->addr[\result] <= \old(m->addr[m->request[request].run]) &&
       \old(m->request[request].run_end) <= m->addr[\result] + m->size[\result] &&

@@ -38,7 +38,8 @@ void ashlar_move_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, ui
     assigns ASSIGNS_STATE, ASSIGNS_RESERVED, m->oversize_segments, m->hold[slot], m->holder[slot];
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
-    ensures REQ_ATOMIC_leaving_held: HOLDS_ONE(request, slot) && IS_WHOLE(slot);
+    ensures REQ_ATOMIC_leaving_held: HOLDS_ONE(request, slot) && IS_WHOLE(slot) &&
+      m->hold[slot] == ASHLAR_HOLD_LEAVING && m->growable[slot] == 0;
 */
 void ashlar_move_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
 
@@ -55,5 +56,327 @@ void ashlar_move_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
     ensures spare: m->spare_count >= \old(m->spare_count);
 */
 int32_t ashlar_move_finish(struct ashlar_manager *m, int32_t stream, uint64_t number);
+
+/* Sees to the slots that a request may need, and those set aside, as long as there are any. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESERVE;
+    ENSURES_WHOLE
+    ENSURES_FRAME_ALL(-1)
+    ensures REQ_ATOMIC_move_reserve: blocks_kept(\old(*m), *m);
+    ensures fresh: \old(m->top) <= m->top &&
+      \forall integer j; \old(m->top) <= j < m->top ==> m->state[j] == ASHLAR_UNUSED;
+    ensures room: m->spare_count - m->top == \old(m->spare_count) - \old(m->top);
+    ensures ready: 2 + ASHLAR_SET_ASIDE <= m->spare_count || m->top == ASHLAR_SLOTS;
+*/
+void ashlar_move_reserve(struct ashlar_manager *m);
+
+/* The device gave a segment: it is created, and a request of `bytes` bytes, rounded to `want`, takes it. Its slot. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires spare: 2 <= m->spare_count;
+    requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
+    requires home: 0 <= home < ASHLAR_LISTS && home % ASHLAR_STREAMS < m->stream_count &&
+      (home / ASHLAR_STREAMS / ASHLAR_CLASSES == 0 ||
+        m->pool_state[home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED);
+    requires total: all_bytes(m->bytes) + size <= UINT64_MAX && m->segments_created < UINT64_MAX;
+    requires apart: APART(address, size);
+    requires fits: 0 < want <= size && want % 512 == 0;
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION, ASSIGNS_RESERVED, m->oversize_segments, m->segments_created,
+      ASSIGNS_SEGMENT_COUNTS, m->device_allocs;
+    ENSURES_WHOLE
+    ENSURES_FRAME_ALL(\result)
+    ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
+      m->home[\result] == home && m->requested[\result] == bytes && want <= m->size[\result];
+    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+*/
+int32_t ashlar_move_adopt(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t home,
+                          uint64_t bytes, uint64_t want, int growable);
+
+/* A range of addresses is reserved: a growable segment without memory. Its slot. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires spare: 1 <= m->spare_count;
+    requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
+    requires home: 0 <= home < ASHLAR_LISTS && home % ASHLAR_STREAMS < m->stream_count &&
+      (home / ASHLAR_STREAMS / ASHLAR_CLASSES == 0 ||
+        m->pool_state[home / ASHLAR_STREAMS / ASHLAR_CLASSES] != ASHLAR_POOL_UNUSED);
+    requires total: all_bytes(m->bytes) + size <= UINT64_MAX && m->segments_created < UINT64_MAX;
+    requires apart: APART(address, size);
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, m->segments_created, ASSIGNS_SEGMENT_COUNTS;
+    ENSURES_WHOLE
+    ENSURES_FRAME_ALL(-1)
+    ensures REQ_GROW_reserve_added: 0 <= \result < m->top && m->state[\result] == ASHLAR_UNMAPPED &&
+      m->addr[\result] == address && m->size[\result] == size && m->home[\result] == home;
+    ensures spare: m->spare_count == \old(m->spare_count) - 1;
+*/
+int32_t ashlar_move_add_range(struct ashlar_manager *m, uint64_t address, uint64_t size,
+                              int32_t home);
+
+/* A segment that was leaving is a cached segment again. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_ONE(request, slot) && IS_WHOLE(slot);
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, ALL(entered);
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures REQ_ATOMIC_error_cached: m->state[slot] == ASHLAR_FREE && HOLDS_NONE(request);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+void ashlar_move_stay(struct ashlar_manager *m, int32_t slot, int32_t request);
+
+/* A segment that is one held block is the manager's no more. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_ONE(request, slot) && IS_WHOLE(slot);
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_SEGMENT_COUNTS;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures gone: m->state[slot] == ASHLAR_UNUSED && HOLDS_NONE(request);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+void ashlar_move_end(struct ashlar_manager *m, int32_t slot, int32_t request);
+
+/* The request holds a run of open blocks from one on, to be mapped. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_NONE(request);
+    requires start: 0 <= start < m->top && run_open(*m, start, m->request[request].size) && m->growable[start] == 1;
+    requires size: 0 < m->request[request].size && m->request[request].size % 512 == 0 &&
+      m->request[request].size <= 2305843009213693952;
+    requires spare: 0 < m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ALL(hold), ALL(holder), m->request[request].run, m->request[request].run_end;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures REQ_GROW_allocate_held: HOLDS_RUN(request) && HOLDS_TO_MAP(request) && RUN_LINKED(request) &&
+      m->request[request].run == start &&
+      m->addr[start] + m->request[request].size <= m->request[request].run_end;
+    ensures spare: m->spare_count >= \old(m->spare_count) - 1;
+*/
+void ashlar_move_hold_run(struct ashlar_manager *m, int32_t request, int32_t start);
+
+/* The device has mapped the memory of a held block. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->holder[slot] == request;
+    terminates \true; exits \false;
+    assigns m->hold[slot], ASSIGNS_RESERVED;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures REQ_GROW_map_fresh: m->hold[slot] == ASHLAR_HOLD_FRESH;
+    ensures run: \old(HOLDS_TO_MAP(request)) ==> HOLDS_TO_MAP(request);
+*/
+void ashlar_move_mapped(struct ashlar_manager *m, int32_t slot, int32_t request);
+
+/* A held block that the request has mapped is to be unmapped again. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->holder[slot] == request;
+    terminates \true; exits \false;
+    assigns m->hold[slot], ASSIGNS_RESERVED;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures undone: m->hold[slot] == ASHLAR_HOLD_UNMAPPED;
+    ensures run: \old(HOLDS_TO_MAP(request)) ==> HOLDS_TO_MAP(request);
+*/
+void ashlar_move_unmapped(struct ashlar_manager *m, int32_t slot, int32_t request);
+
+/* The one block that the request holds is let go, free or unmapped. Slot of the result. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_ONE(request, slot);
+    requires state: state == ASHLAR_FREE || (state == ASHLAR_UNMAPPED && m->growable[slot] == 1);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered);
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures put: 0 <= \result < m->top && m->state[\result] == state && m->growable[\result] == \old(m->growable[slot]);
+    ensures none: HOLDS_NONE(request);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+int32_t ashlar_move_put(struct ashlar_manager *m, int32_t slot, uint8_t state, int32_t request);
+
+/* The held run is let go: what is mapped is free, the rest unmapped. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered), m->request[request].run;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures over: m->request[request].run == -1 && HOLDS_NONE(request);
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+void ashlar_move_let_go(struct ashlar_manager *m, int32_t request);
+
+/* The held run, all of which is mapped, is one free block. Its slot. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
+    requires mapped: RUN_MAPPED(request);
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, ASSIGNS_SHAPE, ALL(requested), ALL(entered), m->request[request].run;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures over: m->request[request].run == -1 && HOLDS_NONE(request);
+    ensures REQ_GROW_allocate_covered: 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
+      \old(m->request[request].run_end) - \old(m->addr[m->request[request].run]) <= m->size[\result];
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+int32_t ashlar_move_gather(struct ashlar_manager *m, int32_t request);
+
+/* The first block of the held run that is held for a reason; -1: none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures found: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_HELD &&
+      m->holder[\result] == request && m->hold[\result] == hold;
+    ensures none: \result == -1 ==> hold == ASHLAR_HOLD_UNMAPPED ==> RUN_MAPPED(request);
+*/
+int32_t ashlar_move_find(const struct ashlar_manager *m, int32_t request, uint8_t hold);
+
+/* The whole pages of a free block of a growable segment are held, to be unmapped. Slot of the held block. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_NONE(request);
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->growable[slot] == 1 && has_pages(*m, slot);
+    requires spare: 2 <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, ALL(entered), ALL(hold), ALL(holder);
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures REQ_GROW_unmap_held: HOLDS_ONE(request, \result) && m->growable[\result] == 1 &&
+      m->hold[\result] == ASHLAR_HOLD_LEAVING;
+    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+*/
+int32_t ashlar_move_take_pages(struct ashlar_manager *m, int32_t slot, int32_t request);
+
+/* An unmapped block that is all of its segment is held, to be given back. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_NONE(request);
+    requires whole: 0 <= slot < m->top && m->state[slot] == ASHLAR_UNMAPPED && m->prev[slot] == -1 && m->next[slot] == -1;
+    terminates \true; exits \false;
+    assigns ASSIGNS_STATE, m->hold[slot], m->holder[slot];
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+    ensures held: HOLDS_ONE(request, slot) && IS_WHOLE(slot) && m->growable[slot] == 1 &&
+      m->hold[slot] == ASHLAR_HOLD_LEAVING;
+*/
+void ashlar_move_hold_range(struct ashlar_manager *m, int32_t slot, int32_t request);
+
+/* Deferred blocks go on. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
+    ENSURES_WHOLE
+    ENSURES_FRAME_ALL(-1)
+    ensures REQ_FRAME_go_on: owned_kept(\old(*m), *m);
+    ensures REQ_STREAM_defer_none: \forall integer u; 0 <= u < m->use_top ==> 0 <= m->use_block[u] ==>
+      m->use_stream[u] == ASHLAR_STREAM_DEFERRED ==> m->use_number[u] == 0;
+    ensures spare: m->spare_count >= \old(m->spare_count);
+*/
+void ashlar_move_go_on(struct ashlar_manager *m);
+
+/* A private pool that nothing leads to ends. Whether it does. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS],
+      m->pool_allocator[0 .. ASHLAR_PRIVATE_POOLS], m->pool_serial[0 .. ASHLAR_PRIVATE_POOLS];
+    ENSURES_WHOLE
+    ensures others: \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==> p != pool ==>
+      m->pool_state[p] == \old(*m).pool_state[p];
+*/
+int ashlar_move_end_pool(struct ashlar_manager *m, int32_t pool);
+
+/* A search in a pool and class is counted. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns m->pool_searches[0 .. ASHLAR_POOL_CLASSES - 1];
+    ENSURES_WHOLE
+
+*/
+void ashlar_move_searched(struct ashlar_manager *m, int32_t home);
+
+/* The free block that a request takes; -1: none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires home: 0 <= home < ASHLAR_LISTS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_BESTFIT_choice: \result != -1 ==> 0 <= \result < m->top && m->state[\result] == ASHLAR_FREE &&
+      m->home[\result] == home && size <= m->size[\result] &&
+      within_split_limit(size, m->size[\result], m->config.max_split_size, m->config.oversize_slack);
+*/
+int32_t ashlar_move_choose(const struct ashlar_manager *m, int32_t home, uint64_t size,
+                           int growable);
+
+/* Where the run starts that a request maps; -1: there is none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires home: 0 <= home < ASHLAR_LISTS;
+    requires size: 0 < size;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home &&
+      run_open(*m, \result, size) && m->growable[\result] == 1;
+*/
+int32_t ashlar_move_run(const struct ashlar_manager *m, int32_t home, uint64_t size);
+
+/* Number of the last use in the queue of a stream, of a block of a pool (-1: of any); 0: there is none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires stream: 0 <= stream < ASHLAR_STREAMS;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_STREAM_drain_number: \result <= m->submitted[stream];
+*/
+uint64_t ashlar_move_last(const struct ashlar_manager *m, int32_t stream, int32_t pool);
+
+/* 1 where the number is of a stream that takes requests. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_STREAM_gone_refused: \result != 0 <==> is_stream(*m, stream);
+    ensures number: \result != 0 ==> stream < ASHLAR_STREAM_DEFERRED;
+*/
+int ashlar_move_live(const struct ashlar_manager *m, int32_t stream);
+
+/* The stream at a place of the table, and the place of a stream. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires place: 0 <= place < m->stream_count;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures stream: 0 <= \result < m->stream_count && m->stream_count <= ASHLAR_STREAM_DEFERRED;
+*/
+int32_t ashlar_move_at_place(const struct ashlar_manager *m, int32_t place);
+
+/* The place of a stream in the table. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires stream: 0 <= stream < m->stream_count;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures place: 0 <= \result < m->stream_count && m->stream_count <= ASHLAR_STREAM_DEFERRED;
+*/
+int32_t ashlar_move_place(const struct ashlar_manager *m, int32_t stream);
+
+/* The first pool that lends to the default pool, created behind a serial number; 0: none. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures next: 0 <= \result < ASHLAR_POOL_NUMBERS && (0 < \result ==> after < m->pool_serial[\result]);
+*/
+int32_t ashlar_move_lender(const struct ashlar_manager *m, uint64_t after);
+
+/* Exactly [address, address + size) of a free block is allocated for a request of `bytes` bytes. Slot of the block. */
+/*@ requires \valid(m); REQUIRES_WHOLE
+    requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
+    requires inside: 0 < size && address % 512 == 0 && size % 512 == 0 && m->addr[slot] <= address &&
+      address + size <= m->addr[slot] + m->size[slot];
+    requires spare: 2 <= m->spare_count;
+    terminates \true; exits \false;
+    assigns ASSIGNS_ALLOCATION;
+    ENSURES_WHOLE
+    ENSURES_FRAME_ALL(\result)
+    ensures given: 0 <= \result < m->top && m->state[\result] == ASHLAR_ALLOCATED && m->addr[\result] == address &&
+      m->size[\result] == size && m->requested[\result] == bytes && m->home[\result] == \old(m->home[slot]);
+    ensures spare: m->spare_count >= \old(m->spare_count) - 2;
+*/
+int32_t ashlar_move_take_at(struct ashlar_manager *m, int32_t slot, uint64_t address, uint64_t size,
+                            uint64_t bytes);
 
 #endif

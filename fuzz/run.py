@@ -49,7 +49,8 @@ def command(binary, target, arguments, state):
     """The command line of a fuzzer: its state first, where it writes, then the seeds of the tree."""
     line = [
         str(binary), f"-max_total_time={arguments.seconds}", f"-seed={arguments.seed}", "-print_final_stats=1",
-        "-timeout=25", f"-artifact_prefix={state / 'failures'}{os.sep}",
+        "-timeout=25",  # an input that has not ended by then is a failure. Oracle: REQ-BOUND-variant
+        f"-artifact_prefix={state / 'failures'}{os.sep}",
     ]
     if target in LONG:
         line.append(f"-max_len={LONG[target]}")

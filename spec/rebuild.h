@@ -67,7 +67,7 @@
 #define ENSURES_PART(STATE) \
   ensures REQ_ATOMIC_busy_part: \result.status == ASHLAR_ERROR_BUSY <==> 0 < \old(m->in_flight); \
   ensures slot: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_RANGE || \
-    \result.status == ASHLAR_ERROR_CAPACITY ==> 0 <= slot < \old(m->top) && \old(*m).state[slot] == STATE; \
+    \result.status == ASHLAR_ERROR_CAPACITY ==> 0 <= slot < \old(m->top) && \old(*m).state[slot] == (STATE); \
   ensures part: \result.status == ASHLAR_OK || \result.status == ASHLAR_ERROR_CAPACITY ==> \
     is_part(\old(*m).addr[slot], \old(*m).size[slot], address, size); \
   ensures REQ_CAPACITY_slots_part: \result.status == ASHLAR_ERROR_CAPACITY ==> \
@@ -83,14 +83,14 @@
   ensures new: !is_had(\old(*m), \result); \
   ensures REQ_FRAME_cut_out: others_kept(\old(*m), *m, \result);
 #define ENSURES_REMADE(STATE) \
-  ensures remade: 0 <= \result < m->top && m->state[\result] == STATE && m->addr[\result] <= address && \
+  ensures remade: 0 <= \result < m->top && m->state[\result] == (STATE) && m->addr[\result] <= address && \
     address + size <= m->addr[\result] + m->size[\result] && m->home[\result] == \old(*m).home[slot] && \
     m->growable[\result] == 1; \
   ensures REQ_FRAME_remade: others_kept(\old(*m), *m, -1);
 /* a part of a growable segment has got, or lost, its memory */
 #define ENSURES_PASSED(STATE) \
   ensures REQ_GROW_map_part: \result.status == ASHLAR_OK ==> 0 <= \result.slot < m->top && \
-    m->state[\result.slot] == STATE && m->addr[\result.slot] <= address && \
+    m->state[\result.slot] == (STATE) && m->addr[\result.slot] <= address && \
     address + size <= m->addr[\result.slot] + m->size[\result.slot]; \
   ensures home: \result.status == ASHLAR_OK ==> m->home[\result.slot] == \old(*m).home[slot] && \
     m->growable[\result.slot] == 1; \

@@ -578,6 +578,44 @@ static void all_freed_is_canonical(void **state)
   check_whole(f->m);
 }
 
+/* Over both classes, all streams and all pools, and of free blocks alone: not of owned ones, of pending ones, or of
+   segments on their way to the device. Covers REQ-ACCOUNT-largest. */
+static void the_largest_free_block(void **state)
+{
+  struct fixture *f = *state;
+  const struct ashlar_caller thread = {-1, 5};
+  const int32_t pool = ashlar_pool_create(f->m, 0).pool;
+  struct ashlar_step small;
+  struct ashlar_step large;
+  struct ashlar_step owned;
+  assert_int_equal(ashlar_scope_open(f->m, pool, 5, -1), ASHLAR_OK);
+  assert_int_equal(ashlar_largest(f->m), 0);
+  small = must_allocate(f, MIB, 0);
+  assert_int_equal(ashlar_largest(f->m), MIB); /* the rest of its segment */
+  must_free(f, small.slot);
+  assert_int_equal(ashlar_largest(f->m), 2 * MIB);
+  large = must_allocate(f, 14 * MIB, 1);
+  assert_int_equal(ashlar_largest(f->m), 2 * MIB);
+  owned = ashlar_pretend_finish(f->m, &f->device, ashlar_allocate_begin(f->m, 30 * MIB, 0, thread));
+  assert_int_equal(owned.pool, pool);
+  assert_int_equal(ashlar_largest(f->m), 2 * MIB);
+  must_free(f, owned.slot);
+  assert_int_equal(ashlar_largest(f->m), 30 * MIB);
+  (void)ashlar_pretend_finish(f->m, &f->device, ashlar_allocate_begin(f->m, 25 * MIB, 0, thread));
+  assert_int_equal(ashlar_largest(f->m), 5 * MIB);
+
+  assert_int_equal(ashlar_record_use(f->m, large.slot, large.generation, 0, ashlar_nobody()),
+                   ASHLAR_OK);
+  must_free(f, large.slot);
+  assert_int_equal(ashlar_largest(f->m), 5 * MIB);
+  assert_int_equal(ashlar_complete(f->m, 0, 1, ashlar_nobody()).freed, 1);
+  assert_int_equal(ashlar_largest(f->m), 14 * MIB);
+  assert_int_equal(ashlar_empty_cache_begin(f->m, -1, ashlar_nobody()).kind, ASHLAR_STEP_RELEASE);
+  (void)ashlar_pretend_finish(f->m, &f->device,
+                              ashlar_empty_cache_begin(f->m, -1, ashlar_nobody()));
+  assert_int_equal(ashlar_largest(f->m), 5 * MIB);
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, fixture_start, fixture_stop)
 
 int main(void)
@@ -602,6 +640,7 @@ int main(void)
       EACH(handles_of_placed_blocks),
       EACH(handles_of_placed_rests),
       EACH(all_freed_is_canonical),
+      EACH(the_largest_free_block),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,41 @@ static void wrong_records_are_refused(void **state)
   }
 }
 
+/* No address is recorded twice, in whatever order the blocks are given. Covers REQ-CHECKPOINT-restore, REQ-DISJOINT. */
+static void overlapping_records_are_refused(void **state)
+{
+  const struct {
+    uint64_t start[3]; /* from that of the segment */
+    uint64_t size[3];
+    int fits;
+  } rows[] = {
+      {{0, 0, MIB}, {512, 512, 512}, 0},         {{0, 512, 512}, {512, 512, 512}, 0},
+      {{0, 512, 0}, {512, 512, 1024}, 0},        {{0, MIB, 512}, {512, 512, MIB}, 0},
+      {{MIB, 0, 512}, {512, 512, MIB}, 0},       {{MIB, 512, 0}, {512, 512, 1024}, 0},
+      {{0, 512, MIB}, {1024, 512, 512}, 0},      {{512, 0, MIB}, {512, 1024, 512}, 0},
+      {{MIB, 0, MIB}, {MIB, 512, MIB}, 0},       {{0, 0, 0}, {2 * MIB, 512, 512}, 0},
+      {{MIB, 512, 0}, {MIB, MIB - 512, 512}, 1}, {{512, MIB, 0}, {512, MIB, 512}, 1},
+      {{0, MIB, 512}, {512, 512, MIB - 512}, 1},
+  };
+  struct fixture *f = *state;
+  for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+    struct ashlar_saved saved[3];
+    for (int32_t i = 0; i < 3; i++) {
+      saved[i] = world.saved[0];
+      saved[i].address = SEGMENT + rows[row].start[i];
+      saved[i].size = rows[row].size[i];
+    }
+    if (rows[row].fits) {
+      const struct ashlar_restored result = restored(saved, 3);
+      assert_int_equal(result.status, ASHLAR_OK);
+      assert_int_equal(result.created, 3);
+      check_whole(f->m);
+    } else {
+      must_not_fit(saved, 3, ASHLAR_ERROR_MISFIT);
+    }
+  }
+}
+
 /* A record needs memory behind all of it. */
 static void memory_must_be_there(void **state)
 {
@@ -200,6 +235,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(short_arrays_are_filled, start, fixture_stop),
       cmocka_unit_test_setup_teardown(a_record_that_fits_is_restored, start, fixture_stop),
       cmocka_unit_test_setup_teardown(wrong_records_are_refused, start, fixture_stop),
+      cmocka_unit_test_setup_teardown(overlapping_records_are_refused, start, fixture_stop),
       cmocka_unit_test_setup_teardown(memory_must_be_there, start, fixture_stop),
       cmocka_unit_test_setup_teardown(uses_may_be_too_many, start, fixture_stop),
       cmocka_unit_test_setup_teardown(slots_may_be_too_few, start, fixture_stop),

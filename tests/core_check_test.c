@@ -258,6 +258,35 @@ static void each_fault_breaks_its_clause(void **state)
   print_message("%zu faults seen\n", seen);
 }
 
+/* The slot where it is broken is named, and of two clauses the first; the state stays as it was, broken or not. Covers
+   REQ-VALID. */
+static void the_place_is_named(void **state)
+{
+  struct ashlar_manager *copy = ashlar_storage_new();
+  const int32_t places[] = {slot.first, slot.third, slot.large, slot.other};
+  (void)state;
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    const int32_t at = places[i];
+    struct ashlar_finding finding;
+    ashlar_storage_copy(broken, good);
+    broken->references[at] = 0;
+    ashlar_storage_copy(copy, broken);
+    finding = ashlar_check(broken);
+    assert_int_equal(finding.clause, ASHLAR_CLAUSE_BLOCKS_REFERENCED);
+    assert_int_equal(finding.at, at);
+    broken->growable[slot.whole] = 2;
+    finding = ashlar_check(broken);
+    assert_int_equal(finding.clause, ASHLAR_CLAUSE_UNMAPPED_GROWABLE);
+    assert_int_equal(finding.at, slot.whole);
+    broken->growable[slot.whole] = 0;
+    assert_true(ashlar_storage_same(broken, copy));
+    broken->references[at] = good->references[at];
+    assert_int_equal(ashlar_check(broken).clause, -1);
+    assert_true(ashlar_storage_same(broken, good));
+  }
+  ashlar_storage_delete(copy);
+}
+
 /* Whether there is a fault for a clause, of the one check or of the other. */
 static bool has_fault(int32_t clause, const char *naive)
 {
@@ -501,6 +530,7 @@ int main(void)
       cmocka_unit_test(each_clause_is_of_one_group),  cmocka_unit_test(later_clauses_find_it_too),
       cmocka_unit_test(a_request_of_one_pool_passes), cmocka_unit_test(parts_are_separate),
       cmocka_unit_test(any_bytes_are_judged_alike),   cmocka_unit_test(noise_is_refused),
+      cmocka_unit_test(the_place_is_named),
   };
   return cmocka_run_group_tests(tests, make_good, drop_good);
 }
