@@ -843,7 +843,7 @@ static void free_all(struct ashlar_manager *m, int32_t pool)
      assigns \nothing;
      ensures there: is_room(*m, home, address, size);
   @/
-  static void free_there(const struct ashlar_manager *m, int32_t home, uint64_t address, uint64_t size)
+  static void room_there(const struct ashlar_manager *m, int32_t home, uint64_t address, uint64_t size)
   {
     int32_t slot;
     uint64_t base;
@@ -860,6 +860,21 @@ static void free_all(struct ashlar_manager *m, int32_t pool)
          m->home[g] == home ==> m->addr[g] != m->addr[slot] + m->size[slot]; @/
     /@ assert end: !has_memory(*m, home, base, m->addr[slot] + m->size[slot]); @/
     /@ assert whole: address + size <= m->addr[slot] + m->size[slot]; @/
+  }
+
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     requires sound: is_sound(saved, pool);
+     requires backed: is_in_memory(*m, saved);
+     requires free: \forall integer i; 0 <= i < m->top ==> is_mapped(*m, i) ==> in_pool(*m, pool, i) ==>
+       m->state[i] == ASHLAR_FREE;
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures there: is_there(*m, saved);
+  @/
+  static void free_there(const struct ashlar_manager *m, int32_t pool, struct ashlar_saved saved)
+  {
+    room_there(m, saved.home, saved.address, saved.size);
   }
 */
 
@@ -885,12 +900,10 @@ static void clear(struct ashlar_manager *m, int32_t pool, const struct ashlar_sa
   //@ assert memory: STILL_MEMORY(\at(*m, Pre));
   /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
         is_backed(*m, h, b, from, to); */
-  /*@ assert recorded: \forall integer k; 0 <= k < count ==> is_one_piece(\at(*m, Pre), saved[k].home, saved[k].address,
-        saved[k].address + saved[k].size); */
-  /*@ assert pieces: \forall integer h, from, to; is_one_piece(\at(*m, Pre), h, from, to) ==>
-        is_one_piece(*m, h, from, to); */
-  /*@ assert still: \forall integer k; 0 <= k < count ==> is_one_piece(*m, saved[k].home, saved[k].address,
-        saved[k].address + saved[k].size); */
+  //@ assert recorded: \forall integer k; 0 <= k < count ==> is_in_memory(\at(*m, Pre), saved[k]);
+  /*@ assert pieces: \forall struct ashlar_saved entry; is_in_memory(\at(*m, Pre), entry) ==>
+        is_in_memory(*m, entry); */
+  //@ assert still: \forall integer k; 0 <= k < count ==> is_in_memory(*m, saved[k]);
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
   //@ assert free: \forall integer i; 0 <= i < m->top ==> is_mapped(*m, i) ==> in_pool(*m, pool, i) ==> m->state[i] == ASHLAR_FREE;
@@ -902,7 +915,7 @@ static void clear(struct ashlar_manager *m, int32_t pool, const struct ashlar_sa
        loop variant count - k;
     @/
     while (k < count) {
-      free_there(m, saved[k].home, saved[k].address, saved[k].size);
+      free_there(m, pool, saved[k]);
       k++;
     }
   */
@@ -937,7 +950,16 @@ static void use_on(struct ashlar_manager *m, int32_t slot, int32_t stream)
 static int32_t take(struct ashlar_manager *m, struct ashlar_saved saved, int32_t slot)
 {
   //@ ghost ashlar_whole_open(m);
+  //@ assert used: \forall integer u; 0 <= u < m->use_top ==> m->use_block[u] < m->top;
+  /*@ assert owned: \forall integer u, i; 0 <= u < m->use_top ==> 0 <= i < m->top ==>
+        m->use_block[u] <= i <= m->use_block[u] ==>
+        m->state[i] == ASHLAR_ALLOCATED || m->state[i] == ASHLAR_PENDING; */
   slot = ashlar_allocation_take_at(m, slot, saved.address, saved.size, saved.size);
+  /*@ assert had: \forall integer j; 0 <= j < m->top ==> \at(*m, Pre).state[j] == ASHLAR_ALLOCATED ||
+        \at(*m, Pre).state[j] == ASHLAR_PENDING ==> m->state[j] == \at(*m, Pre).state[j]; */
+  /*@ assert still: \forall integer u, i; 0 <= u < m->use_top ==> 0 <= i < m->top ==>
+        m->use_block[u] <= i <= m->use_block[u] ==>
+        m->state[i] == ASHLAR_ALLOCATED || m->state[i] == ASHLAR_PENDING; */
   //@ ghost ashlar_whole_close(m);
   /*@ assert before: \at(m->addr[slot], Pre) < saved.address ==> m->state[\at(slot, Pre)] == ASHLAR_FREE &&
         m->home[\at(slot, Pre)] == saved.home && m->addr[\at(slot, Pre)] == \at(m->addr[slot], Pre) &&
@@ -1067,12 +1089,10 @@ static void make_room(struct ashlar_manager *m, int32_t pool, const struct ashla
   //@ assert memory: STILL_MEMORY(\at(*m, Pre));
   /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
         is_backed(*m, h, b, from, to); */
-  /*@ assert recorded: \forall integer k; 0 <= k < count ==> is_one_piece(\at(*m, Pre), saved[k].home, saved[k].address,
-        saved[k].address + saved[k].size); */
-  /*@ assert pieces: \forall integer h, from, to; is_one_piece(\at(*m, Pre), h, from, to) ==>
-        is_one_piece(*m, h, from, to); */
-  /*@ assert still: \forall integer k; 0 <= k < count ==> is_one_piece(*m, saved[k].home, saved[k].address,
-        saved[k].address + saved[k].size); */
+  //@ assert recorded: \forall integer k; 0 <= k < count ==> is_in_memory(\at(*m, Pre), saved[k]);
+  /*@ assert pieces: \forall struct ashlar_saved entry; is_in_memory(\at(*m, Pre), entry) ==>
+        is_in_memory(*m, entry); */
+  //@ assert still: \forall integer k; 0 <= k < count ==> is_in_memory(*m, saved[k]);
   //@ assert live: \forall integer k; 0 <= k < count ==> marks_live(*m, saved[k]);
 }
 

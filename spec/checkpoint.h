@@ -43,14 +43,15 @@
     \forall integer x; from <= x < to ==> has_memory(m, home, base, x);
   predicate is_one_piece(struct ashlar_manager m, integer home, integer from, integer to) =
     \exists integer base; has_memory(m, home, base, from) && is_backed(m, home, base, from, to);
+  predicate is_in_memory(struct ashlar_manager m, struct ashlar_saved saved) =
+    is_one_piece(m, saved.home, saved.address, saved.address + saved.size);
   // an entry is of a pool, and makes sense
   predicate is_sound(struct ashlar_saved saved, integer pool) =
     0 <= saved.home < ASHLAR_LISTS && saved.home / ASHLAR_STREAMS / ASHLAR_CLASSES == pool && 0 < saved.size &&
     saved.size % 512 == 0 && saved.address % 512 == 0 && saved.address + saved.size <= UINT64_MAX;
   // an entry fits: the streams of its uses are live, and all of it has memory, in one segment
   predicate is_fit(struct ashlar_manager m, struct ashlar_saved saved, integer pool) =
-    is_sound(saved, pool) && marks_live(m, saved) &&
-    is_one_piece(m, saved.home, saved.address, saved.address + saved.size);
+    is_sound(saved, pool) && marks_live(m, saved) && is_in_memory(m, saved);
 
   // a free block of a home has room for some bytes, where they were; for an entry
   predicate is_room(struct ashlar_manager m, integer home, integer x, integer bytes) =
