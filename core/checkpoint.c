@@ -901,8 +901,8 @@ static void clear(struct ashlar_manager *m, int32_t pool, const struct ashlar_sa
   /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
         is_backed(*m, h, b, from, to); */
   //@ assert recorded: \forall integer k; 0 <= k < count ==> is_in_memory(\at(*m, Pre), saved[k]);
-  /*@ assert pieces: \forall struct ashlar_saved entry; is_in_memory(\at(*m, Pre), entry) ==>
-        is_in_memory(*m, entry); */
+  /*@ assert pieces: \forall integer k; 0 <= k < count ==> is_in_memory(\at(*m, Pre), saved[k]) ==>
+        is_in_memory(*m, saved[k]); */
   //@ assert still: \forall integer k; 0 <= k < count ==> is_in_memory(*m, saved[k]);
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
@@ -1090,8 +1090,8 @@ static void make_room(struct ashlar_manager *m, int32_t pool, const struct ashla
   /*@ assert backed: \forall integer h, b, from, to; is_backed(\at(*m, Pre), h, b, from, to) ==>
         is_backed(*m, h, b, from, to); */
   //@ assert recorded: \forall integer k; 0 <= k < count ==> is_in_memory(\at(*m, Pre), saved[k]);
-  /*@ assert pieces: \forall struct ashlar_saved entry; is_in_memory(\at(*m, Pre), entry) ==>
-        is_in_memory(*m, entry); */
+  /*@ assert pieces: \forall integer k; 0 <= k < count ==> is_in_memory(\at(*m, Pre), saved[k]) ==>
+        is_in_memory(*m, saved[k]); */
   //@ assert still: \forall integer k; 0 <= k < count ==> is_in_memory(*m, saved[k]);
   //@ assert live: \forall integer k; 0 <= k < count ==> marks_live(*m, saved[k]);
 }
