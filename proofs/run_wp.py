@@ -176,7 +176,18 @@ class Outcome:
         return [one for one in found if "Failed smoke-test" not in one]
 
 
-def run_frama_c(options, root, env, functions=(), properties=()):
+def part_of(record, part, parts):
+    """The functions of one of several parts of a module, of about as many goals each."""
+    order = sorted(set(record) - {LEMMAS}, key=lambda name: (-record[name], name))
+    chosen, weights = [[] for _ in range(parts)], [0] * parts
+    for name in order:
+        least = weights.index(min(weights))
+        chosen[least].append(name)
+        weights[least] += record[name]
+    return chosen[part - 1]
+
+
+def run_frama_c(options, root, env, functions=(), properties=(), skipped=()):
     """Runs WP in the folder root, on the given functions and properties or on all, and returns the Outcome."""
     work = tempfile.mkdtemp(dir=env["HOME"])
     report_file = os.path.join(work, "report.json")
@@ -186,6 +197,7 @@ def run_frama_c(options, root, env, functions=(), properties=()):
     command += ["-wp-cache", "none", "-wp-par", "2", "-wp-session", os.path.join(work, "session"), *LEFT_OUT]
     # Frama-C forgets the choice of functions after -then; that of provers it keeps and adds to.
     chosen = ["-wp-fct", ",".join(functions)] if functions else []
+    chosen += ["-wp-skip-fct", ",".join(skipped)] if skipped else []
     chosen += ["-wp-prop", ",".join(properties)] if properties else []
     passes = [] if options.smoke else PASSES[options.first]  # each pass would make the smoke tests again
     if options.smoke:
@@ -265,9 +277,18 @@ def judge(outcome, expected, record, smoke):
 def prove(options, env):
     """The positive run: one line for each function, then the judgement."""
     recorded = read_record(options.goals, options.module)
-    functions = [options.only] if options.only else options.function
+    functions, skipped = [options.only] if options.only else options.function, []
+    chosen = [options.only] if options.only else []
+    if options.parts > 1:
+        functions = part_of(recorded, options.part, options.parts)
+        if options.part == 1:  # and all that is in no part: lemmas, and a function that is not recorded
+            skipped = sorted(set(recorded) - {LEMMAS} - set(functions))
+            recorded = {name: goals for name, goals in recorded.items() if name not in skipped}
+        else:
+            chosen = functions
+            recorded = {name: recorded[name] for name in functions}
     started = time.time()
-    outcome = run_frama_c(options, ".", env, [options.only] if options.only else [])
+    outcome = run_frama_c(options, ".", env, chosen, (), skipped)
     if not functions:
         functions = sorted(set(outcome.functions if options.record else recorded) - {LEMMAS})
     for name, (valid, goals) in sorted(outcome.functions.items()):
@@ -336,6 +357,8 @@ def parse(arguments):
     parser.add_argument("--goals", default="proofs/goals.txt", help="record of the number of goals")
     parser.add_argument("--tools", default="proofs/tool-versions.txt", help="pinned tools")
     parser.add_argument("--only", help="prove this function alone")
+    parser.add_argument("--part", type=int, default=1, help="prove this part of the recorded functions, and")
+    parser.add_argument("--parts", type=int, default=1, help="how many parts there are")
     parser.add_argument("--record", action="store_true", help="write the record instead of comparing")
     parser.add_argument("--file", help="negative run: file with the seeded fault")
     parser.add_argument("--old", help="negative run: text to replace, found exactly once")
@@ -346,8 +369,10 @@ def parse(arguments):
         parser.error("at least one --src is needed, and one --function for a negative run")
     if options.file and not (options.old and options.new is not None and options.expect):
         parser.error("--file goes with --old, --new and --expect")
-    if options.only and options.record:
+    if (options.only or options.parts > 1) and options.record:
         parser.error("--record records a whole module")
+    if not 1 <= options.part <= options.parts or (options.parts > 1 and (options.only or options.function)):
+        parser.error("--part is one of --parts, of all functions")
     return options
 
 

@@ -52,6 +52,20 @@ class Gate(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertNotIn("other", output)
 
+    def test_parts_have_each_function_once(self):
+        both = GOOD + GOOD.replace("next(", "other(")
+        record = RECORD + "m other 5\n"
+        for part, name in (("1", "next"), ("2", "other")):
+            status, output = self.run_wp(both, "--part=" + part, "--parts=2", functions=(), record=record)
+            self.assertEqual(status, 0, output)
+            self.assertIn(f"proved: m {name} 5/5 goals", output)
+            self.assertIn("m: 5 / 5 goals, 1 functions", output)
+
+    def test_the_first_part_has_what_is_not_recorded(self):
+        both = GOOD + GOOD.replace("next(", "other(") + "/*@ lemma twice: \\forall integer x; x + x == 2 * x; */\n"
+        self.refused("other is proved and not listed", both, "--part=1", "--parts=2", functions=())
+        self.refused("(lemmas) has 1 goals, recorded are none", both, "--part=1", "--parts=2", functions=())
+
     def test_the_capacity_is_defined(self):
         status, output = self.run_wp("#if ASHLAR_SLOTS != 64\n#error capacity\n#endif\n" + GOOD)
         self.assertEqual(status, 0, output)
