@@ -9,6 +9,8 @@
 // clang-format off
 /* What requests need and keep beside it: each that waits for an outcome can go on (spec/ladder.h). */
 #define READY_INVARIANT(K) K requests_ready: \forall integer r; FLIES(r) ==> REQUEST_OK(r);
+#define REQUIRES_STANDING STANDING_INVARIANT(requires) READY_INVARIANT(requires)
+#define ENSURES_STANDING STANDING_INVARIANT(ensures) READY_INVARIANT(ensures)
 #define SERVING_INVARIANT(K) K whole: WHOLE_STATE; SETTINGS_INVARIANT(K) REQUESTS_INVARIANT(K) READY_INVARIANT(K)
 #define REQUIRES_SERVING requires \valid(m); SERVING_INVARIANT(requires)
 #define ENSURES_SERVING SERVING_INVARIANT(ensures)
