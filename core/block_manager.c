@@ -40,6 +40,18 @@
   ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
 #define ENSURES_NEXT_STEP STEP_CLAUSES(ensures, \old(*m), \result) \
   ensures step: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST;
+/* a request whose blocks are nobody's now */
+#define ENSURES_LET_GO ENSURES_WHOLE \
+  ENSURES_FRAME(request, -1) \
+  ensures none: HOLDS_NONE(request); \
+  ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung); \
+  ensures wants: WANTS(request); \
+  ensures same: m->request[request].bytes == \old(m->request[request].bytes) && \
+    m->request[request].home == \old(m->request[request].home); \
+  ensures homed: HOMED; \
+  ensures pools: WANTED_KEPT(\old(*m), request); \
+  ensures clocks: clocks_on(\old(*m).submitted, m->submitted); \
+  ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
 #define ENSURES_DROPPED ensures REQ_FRAME_dropped: FRAME(\old(*m), request, -1); \
   ensures dropped: m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
 /* an allocation at an address */
@@ -371,15 +383,8 @@ static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request 
   //@ ghost ashlar_blocks_open(m);
   //@ assert frame: FRAME(\at(*m, Pre), number, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
-  /*@ ghost
-    int32_t k = 0;
-    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
-       SUMS_CHANGED(number, k)
-       loop assigns k;
-       loop variant ASHLAR_REQUESTS - k;
-    @/
-    while (k < ASHLAR_REQUESTS) { k++; }
-  */
+  //@ assert count: COUNT_CHANGED(\at(*m, Pre), number);
+  //@ assert need: NEED_CHANGED(\at(*m, Pre), number);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
         ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[number]); */
   /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
@@ -591,6 +596,7 @@ static uint64_t taken_size(const struct ashlar_manager *m, int32_t slot, uint64_
 /* Allocates [address, address + size) out of a list. */
 /*@ requires \valid(m); FLIGHT_INVARIANT(requires)
     REQUIRES_PLACE
+    requires ready: READY;
     terminates \true; exits \false;
     assigns *m;
     FLIGHT_INVARIANT(ensures)
@@ -603,6 +609,8 @@ static struct ashlar_step place(struct ashlar_manager *m, uint64_t address, uint
   if (slot == -1) {
     return ashlar_step_error(ASHLAR_ERROR_MISFIT);
   }
+  //@ assert needed: slots_needed(m->request, ASHLAR_REQUESTS) <= ASHLAR_REQUEST_SLOTS * m->in_flight;
+  //@ assert counted: 0 <= m->in_flight;
   slot = take_at(m, slot, address, taken_size(m, slot, address, size, home), bytes);
   return ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot);
 }
@@ -721,11 +729,25 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
     return ashlar_ladder_go(m, request); /* it goes back */
   }
   (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
+  //@ assert added: FRAME(\at(*m, Pre), request, -1);
   ashlar_move_reserve(m); /* the range took a slot */
   //@ assert frame: FRAME(\at(*m, Pre), request, -1);
   m->request[request].growth = ASHLAR_GROWTH_NONE;
   m->request[request].reserved = 1;
   return ashlar_ladder_go(m, request);
+}
+
+/* What the request has mapped of its run stays, as free blocks; the rung is over. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_MAP;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
+static void give_up_run(struct ashlar_manager *m, int32_t request)
+{
+  ashlar_move_let_go(m, request);
+  ashlar_ladder_next_rung(m, request);
 }
 
 /* The device refused to map. What the request has mapped stays, as free blocks (faithful), or is undone (complete). */
@@ -739,8 +761,7 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
 static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 {
   if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
-    ashlar_move_let_go(m, request);
-    ashlar_ladder_next_rung(m, request);
+    give_up_run(m, request);
   } else {
     m->request[request].growth = ASHLAR_GROWTH_UNDOING;
   }
@@ -820,6 +841,20 @@ static void carried_out(struct ashlar_manager *m, int32_t request, uint64_t valu
   }
 }
 
+/* What the last step did is carried out, and the request goes on. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step != ASHLAR_STEP_ALLOCATE && m->request[request].step != ASHLAR_STEP_RESERVE;
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
+static struct ashlar_step carry_on(struct ashlar_manager *m, int32_t request, uint64_t value)
+{
+  carried_out(m, request, value);
+  return ashlar_ladder_go(m, request);
+}
+
 /* What the last step of a request was performed with. */
 /*@ REQUIRES_REPORTED
     requires apart: m->request[request].step == ASHLAR_STEP_ALLOCATE || m->request[request].step == ASHLAR_STEP_RESERVE ==>
@@ -837,8 +872,7 @@ static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, u
   if (m->request[request].step == ASHLAR_STEP_RESERVE) {
     return reserve(m, request, value);
   }
-  carried_out(m, request, value);
-  return ashlar_ladder_go(m, request);
+  return carry_on(m, request, value);
 }
 
 /* One device call less was made than was counted. */
@@ -853,38 +887,77 @@ static void uncount_free(struct ashlar_manager *m)
   }
 }
 
+/* A block that was to be unmapped is mapped still. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_UNMAP;
+    terminates \true; exits \false;
+    assigns m->hold[m->request[request].slot], ASSIGNS_RESERVED, m->device_frees;
+    ENSURES_WHOLE
+    ENSURES_FRAME(request, -1)
+*/
+static void stay_mapped(struct ashlar_manager *m, int32_t request)
+{
+  ashlar_move_mapped(m, m->request[request].slot, request);
+  uncount_free(m);
+}
+
+/* The last step failed, of a request that holds a run. */
+/*@ REQUIRES_REPORTED
+    requires run: m->request[request].run != -1;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_LET_GO
+*/
+static void undo_run(struct ashlar_manager *m, int32_t request)
+{
+  if (m->request[request].step == ASHLAR_STEP_UNMAP) {
+    stay_mapped(m, request);
+  }
+  ashlar_move_let_go(m, request);
+}
+
+/* The device did not unmap a part of a segment: it is free again. */
+/*@ REQUIRES_REPORTED
+    requires part: m->request[request].step == ASHLAR_STEP_UNMAP && m->request[request].run == -1;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_LET_GO
+*/
+static void undo_unmap(struct ashlar_manager *m, int32_t request)
+{
+  stay_mapped(m, request);
+  (void)ashlar_move_put(m, m->request[request].slot, ASHLAR_FREE, request);
+}
+
+/* The device did not take a segment back: it is cached again. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_RELEASE;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_LET_GO
+*/
+static void undo_release(struct ashlar_manager *m, int32_t request)
+{
+  ashlar_move_stay(m, m->request[request].slot, request);
+  uncount_free(m);
+}
+
 /* The last step failed: what the request holds is as it was before the step, and then nobody's. */
 /*@ REQUIRES_REPORTED
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    ENSURES_WHOLE
-    ENSURES_FRAME(request, -1)
-    ensures none: HOLDS_NONE(request);
-    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
-    ensures wants: WANTS(request);
-    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
-      m->request[request].home == \old(m->request[request].home);
-    ensures homed: HOMED;
-    ensures pools: WANTED_KEPT(\old(*m), request);
-    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
-    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+    ENSURES_LET_GO
 */
 static void undo(struct ashlar_manager *m, int32_t request)
 {
-  int32_t slot = m->request[request].slot;
-  if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    ashlar_move_mapped(m, slot, request);
-    uncount_free(m);
-  }
   if (m->request[request].run != -1) {
-    ashlar_move_let_go(m, request);
+    undo_run(m, request);
   } else if (m->request[request].step == ASHLAR_STEP_RELEASE) {
-    ashlar_move_stay(m, slot, request);
-    uncount_free(m);
+    undo_release(m, request);
   } else if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    (void)ashlar_move_put(m, slot, ASHLAR_FREE, request);
-  } else if (m->request[request].step == ASHLAR_STEP_UNRESERVE && slot != -1) {
-    (void)ashlar_move_put(m, slot, ASHLAR_UNMAPPED, request);
+    undo_unmap(m, request);
+  } else if (m->request[request].step == ASHLAR_STEP_UNRESERVE && m->request[request].slot != -1) {
+    (void)ashlar_move_put(m, m->request[request].slot, ASHLAR_UNMAPPED, request);
   }
 }
 
@@ -936,15 +1009,10 @@ static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
   //@ ghost ashlar_blocks_open(m);
   //@ assert framed: FRAME(\at(*m, Pre), request, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
-  /*@ ghost
-    int32_t k = 0;
-    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
-       SUMS_CHANGED(request, k)
-       loop assigns k;
-       loop variant ASHLAR_REQUESTS - k;
-    @/
-    while (k < ASHLAR_REQUESTS) { k++; }
-  */
+  //@ assert over: m->request[request].rung == ASHLAR_RUNG_IDLE ==> HOLDS_NONE(request);
+  //@ assert none: OTHERS_NONE(request);
+  //@ assert count: COUNT_CHANGED(\at(*m, Pre), request);
+  //@ assert need: NEED_CHANGED(\at(*m, Pre), request);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
         ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
   /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
@@ -987,17 +1055,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
 /*@ REQUIRES_REPORTED
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
-    ENSURES_WHOLE
-    ENSURES_FRAME(request, -1)
-    ensures none: HOLDS_NONE(request);
-    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
-    ensures wants: WANTS(request);
-    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
-      m->request[request].home == \old(m->request[request].home);
-    ensures homed: HOMED;
-    ensures pools: WANTED_KEPT(\old(*m), request);
-    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
-    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+    ENSURES_LET_GO
 */
 static void drop(struct ashlar_manager *m, int32_t request)
 {
@@ -1028,15 +1086,8 @@ static void end(struct ashlar_manager *m, int32_t request)
   (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
-  /*@ ghost
-    int32_t k = 0;
-    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
-       SUMS_CHANGED(request, k)
-       loop assigns k;
-       loop variant ASHLAR_REQUESTS - k;
-    @/
-    while (k < ASHLAR_REQUESTS) { k++; }
-  */
+  //@ assert count: COUNT_CHANGED(\at(*m, Pre), request);
+  //@ assert need: NEED_CHANGED(\at(*m, Pre), request);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
         ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
   /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
