@@ -40,6 +40,13 @@
   ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
 #define ENSURES_NEXT_STEP STEP_CLAUSES(ensures, \old(*m), \result) \
   ensures step: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST;
+/* a request that is dropped: there may be no spare slots */
+#define REQUIRES_DROPPED requires \valid(m); REQUIRES_WHOLE \
+  requires request: 0 <= request < ASHLAR_REQUESTS; \
+  requires wants: WANTS(request); \
+  requires homed: HOMED; \
+  requires linked: RUN_LINKED(request); \
+  requires asked: ASKED(request) && HOLDS(request, STEP_IS_ABOUT_ONE(request));
 /* a request whose blocks are nobody's now */
 #define ENSURES_LET_GO ENSURES_WHOLE \
   ENSURES_FRAME(request, -1) \
@@ -708,7 +715,30 @@ static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint6
   return ashlar_ladder_over(m, request, ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot));
 }
 
-/* A range is reserved: a segment without memory, if it is long enough. */
+/* A range is reserved that is long enough: a segment without memory. */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_RESERVE;
+    requires apart: APART(address, m->request[request].asked);
+    requires usable: address % 512 == 0 && address + m->request[request].asked <= UINT64_MAX &&
+      all_bytes(m->bytes) + m->request[request].asked <= UINT64_MAX && m->segments_created < UINT64_MAX;
+    requires room: has_room(*m);
+    requires ready: READY;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_NEXT_STEP
+*/
+static struct ashlar_step take_range(struct ashlar_manager *m, int32_t request, uint64_t address)
+{
+  (void)ashlar_move_add_range(m, address, m->request[request].asked, m->request[request].home);
+  //@ assert added: FRAME(\at(*m, Pre), request, -1);
+  ashlar_move_reserve(m); /* the range took a slot */
+  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
+  m->request[request].growth = ASHLAR_GROWTH_NONE;
+  m->request[request].reserved = 1;
+  return ashlar_ladder_go(m, request);
+}
+
+/* A range is reserved: it is taken, or goes back where it is too short or there are no slots for it. */
 /*@ REQUIRES_REPORTED
     requires step: m->request[request].step == ASHLAR_STEP_RESERVE;
     requires apart: APART(address, m->request[request].asked);
@@ -726,15 +756,9 @@ static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uin
   }
   m->request[request].address = address;
   if (bytes < m->request[request].size || !ashlar_reclaim_has_room(m)) {
-    return ashlar_ladder_go(m, request); /* it goes back */
+    return ashlar_ladder_go(m, request);
   }
-  (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
-  //@ assert added: FRAME(\at(*m, Pre), request, -1);
-  ashlar_move_reserve(m); /* the range took a slot */
-  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
-  m->request[request].growth = ASHLAR_GROWTH_NONE;
-  m->request[request].reserved = 1;
-  return ashlar_ladder_go(m, request);
+  return take_range(m, request, address);
 }
 
 /* What the request has mapped of its run stays, as free blocks; the rung is over. */
@@ -750,7 +774,23 @@ static void give_up_run(struct ashlar_manager *m, int32_t request)
   ashlar_ladder_next_rung(m, request);
 }
 
-/* The device refused to map. What the request has mapped stays, as free blocks (faithful), or is undone (complete). */
+/* A run is not mapped any further. What is mapped of it stays, as free blocks (faithful), or is to be undone (complete). */
+/*@ REQUIRES_REPORTED
+    requires step: m->request[request].step == ASHLAR_STEP_MAP;
+    terminates \true; exits \false;
+    assigns ASSIGNS_RESUME;
+    ENSURES_CHANGED
+*/
+static void stop_mapping(struct ashlar_manager *m, int32_t request)
+{
+  if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
+    give_up_run(m, request);
+  } else {
+    m->request[request].growth = ASHLAR_GROWTH_UNDOING;
+  }
+}
+
+/* The device refused to map. */
 /*@ REQUIRES_REPORTED
     requires step: m->request[request].step == ASHLAR_STEP_MAP;
     requires ready: READY;
@@ -760,11 +800,7 @@ static void give_up_run(struct ashlar_manager *m, int32_t request)
 */
 static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
 {
-  if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
-    give_up_run(m, request);
-  } else {
-    m->request[request].growth = ASHLAR_GROWTH_UNDOING;
-  }
+  stop_mapping(m, request);
   return ashlar_ladder_go(m, request);
 }
 
@@ -1011,6 +1047,8 @@ static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
   //@ assert over: m->request[request].rung == ASHLAR_RUNG_IDLE ==> HOLDS_NONE(request);
   //@ assert none: OTHERS_NONE(request);
+  /*@ assert stream: 0 < m->request[request].bytes ==>
+        m->stream_gone[m->request[request].home % ASHLAR_STREAMS] == 0; */
   //@ assert count: COUNT_CHANGED(\at(*m, Pre), request);
   //@ assert need: NEED_CHANGED(\at(*m, Pre), request);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
@@ -1052,7 +1090,7 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
 }
 
 /* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
-/*@ REQUIRES_REPORTED
+/*@ REQUIRES_DROPPED
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
     ENSURES_LET_GO
