@@ -370,10 +370,6 @@ static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request 
   //@ ghost ashlar_blocks_open(m);
   //@ assert frame: FRAME(\at(*m, Pre), number, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
-  //@ assert over: m->request[number].rung == ASHLAR_RUNG_IDLE ==> HOLDS_NONE(number);
-  //@ assert none: OTHERS_NONE(number);
-  /*@ assert stream: 0 < m->request[number].bytes ==>
-        m->stream_gone[m->request[number].home % ASHLAR_STREAMS] == 0; */
   //@ assert count: COUNT_CHANGED(\at(*m, Pre), number);
   //@ assert need: NEED_CHANGED(\at(*m, Pre), number);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
