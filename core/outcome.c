@@ -8,6 +8,7 @@
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;
     ENSURES_NEXT_STEP
+    ensures error: \result.kind == ASHLAR_STEP_ERROR;
 */
 static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t request,
                                           enum ashlar_status status)
