@@ -110,11 +110,11 @@ class Outcome:
     """What one frama-c run said."""
 
     def __init__(self, console, report, passes):
-        totals = TOTAL.findall(console)
-        if not totals:
+        total = TOTAL.search(console)
+        if not total and "[wp] Warning: No goal generated\n" not in console:
             raise Failure("frama-c printed no 'Proved goals' line")
-        self.proved, self.goals = int(totals[0][0]), int(totals[0][1])
-        first_pass = console[: TOTAL.search(console).end()]
+        self.proved, self.goals = (int(total.group(1)), int(total.group(2))) if total else (0, 0)
+        first_pass = console[: total.end()] if total else ""
         # where all are proved before the last
         later_passes = console[len(first_pass) :].replace("[wp] Warning: No goal generated\n", "", passes - 1)
         self.console = first_pass + later_passes
@@ -216,7 +216,7 @@ def run_frama_c(options, root, env, functions=(), properties=(), skipped=()):
     if not os.path.exists(report_file):
         raise Failure("frama-c wrote no report:\n" + done.stdout)
     with open(report_file, encoding="utf-8") as report:
-        return Outcome(done.stdout, json.load(report), len(passes) + 1)
+        return Outcome(done.stdout, json.load(report) or {}, len(passes) + 1)
 
 
 def check_hypotheses(outcome, paths):
@@ -274,21 +274,31 @@ def judge(outcome, expected, record, smoke):
     return reasons
 
 
+def prove_rest(options, env, recorded):
+    """What is in no part of a module: its lemmas, and no function beside the recorded ones."""
+    others = run_frama_c(options, ".", env, (), (), sorted(set(recorded) - {LEMMAS}))
+    reasons = [f"{name} is proved and not listed" for name in sorted(set(others.functions) - set(recorded))]
+    lemmas = run_frama_c(options, ".", env, (), ["@lemma"])
+    expected = {LEMMAS: recorded[LEMMAS]} if LEMMAS in recorded else {}
+    if lemmas.goals or expected:
+        reasons += judge(lemmas, [], expected, False)
+    if reasons:
+        print(others.unusual() + lemmas.unusual())
+        raise Failure("\n".join(reasons))
+    print(f"{options.module}: {lemmas.proved} / {lemmas.goals} goals of lemmas, {others.goals} beside the parts")
+
+
 def prove(options, env):
     """The positive run: one line for each function, then the judgement."""
     recorded = read_record(options.goals, options.module)
-    functions, skipped = [options.only] if options.only else options.function, []
-    chosen = [options.only] if options.only else []
+    functions = [options.only] if options.only else options.function
+    started = time.time()
     if options.parts > 1:
         functions = part_of(recorded, options.part, options.parts)
-        if options.part == 1:  # and all that is in no part: lemmas, and a function that is not recorded
-            skipped = sorted(set(recorded) - {LEMMAS} - set(functions))
-            recorded = {name: goals for name, goals in recorded.items() if name not in skipped}
-        else:
-            chosen = functions
-            recorded = {name: recorded[name] for name in functions}
-    started = time.time()
-    outcome = run_frama_c(options, ".", env, chosen, (), skipped)
+        if options.part == 1:
+            prove_rest(options, env, recorded)
+        recorded = {name: recorded[name] for name in functions}
+    outcome = run_frama_c(options, ".", env, functions if options.only or options.parts > 1 else [])
     if not functions:
         functions = sorted(set(outcome.functions if options.record else recorded) - {LEMMAS})
     for name, (valid, goals) in sorted(outcome.functions.items()):
