@@ -270,6 +270,7 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
           m->home[j] == \at(*m, Pre).home[j] && \at(*m, Pre).state[j] == ASHLAR_FREE &&
           m->entered[j] == \at(*m, Pre).entered[j]; */
   }
+  /* the same of both ways: said only here, it is not found */
   /*@ assert free: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_FREE ==>
         m->home[j] == \at(*m, Pre).home[j] && \at(*m, Pre).state[j] == ASHLAR_FREE &&
         m->entered[j] == \at(*m, Pre).entered[j]; */

@@ -9,9 +9,12 @@ comments of tests, fuzzers, oracles and tools. Prints for each requirement how m
 clauses, tests, oracles and seeded proof faults it has, then the faults, one a line with its place.
 
 A requirement may be linked and yet say more than its predicates and clauses do: a line `open` names the rest,
-and it is not complete. A fault is a requirement that lacks one of the first four and does not have it planned, a name in the page
-that does not exist, and a tag or label that names no requirement. What is planned is listed; with --strict
-it is a fault as well. --where prints the places behind one requirement.
+and it is not complete.
+
+A fault is a requirement that lacks one of the first four and does not have it planned, a name in the page
+that does not exist, a tag or label that names no requirement, and an exception that is only not stated. What
+is planned or open is listed; with --strict it is a fault as well. --where prints the places behind one
+requirement.
 
 A requirement that comes from a row of the scenarios is covered there: the row is in the table, its comment
 names the requirement, and the requirement's evidence names the test of the table; unless the table says why
