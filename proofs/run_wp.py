@@ -24,7 +24,7 @@ import time
 # Most goals are easy for one prover: it goes first, alone and with little time; the other one has what is left, and both
 # together have the rest with all of it. To write a goal out for a prover takes longer than most proofs. z3 is the quicker
 # one where it succeeds; cvc4 needs some tenths of a second more and succeeds more often.
-PASSES = {"z3": [("z3", 1), ("-z3,+cvc4", 10)], "cvc4": [("cvc4", 3)]}
+PASSES = {"z3": [("z3", 1), ("-z3,+cvc4", 10)], "cvc4": [("cvc4", 3), ("-cvc4,+z3", 2)]}
 PROVERS = "cvc4,z3"
 # Simplifications that take Frama-C longer than they spare the provers: a third of its own time.
 LEFT_OUT = ["-wp-no-ground", "-wp-no-simpl"]
