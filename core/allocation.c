@@ -263,7 +263,17 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
     //@ ghost ashlar_map_close(m);
     ashlar_block_put(m, slot);
     m->entered[block] = m->entered[slot];
+    /*@ assert listed: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
+          (m->home[j] == \at(*m, Pre).home[j] && \at(*m, Pre).state[j] != ASHLAR_UNUSED) ||
+          m->home[j] == \at(*m, Pre).home[slot]; */
+    /*@ assert rest: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_FREE ==>
+          m->home[j] == \at(*m, Pre).home[j] && \at(*m, Pre).state[j] == ASHLAR_FREE &&
+          m->entered[j] == \at(*m, Pre).entered[j]; */
   }
+  /* the same of both ways: said only here, it is not found */
+  /*@ assert free: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_FREE ==>
+        m->home[j] == \at(*m, Pre).home[j] && \at(*m, Pre).state[j] == ASHLAR_FREE &&
+        m->entered[j] == \at(*m, Pre).entered[j]; */
   return block;
 }
 

@@ -4,6 +4,7 @@
 #include "core/block_manager.h"
 
 #include "core/flight.h"
+#include "core/outcome.h"
 #include "spec/kept.h"
 
 // clang-format off
@@ -38,8 +39,6 @@
   ensures REQ_SIZE_enough_resumed: \result.kind == ASHLAR_STEP_DONE ==> \result.slot != -1 ==> \
     \old(m->request[request].bytes) <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0; \
   ensures REQ_ATOMIC_leaving_nobodys: \result.kind == ASHLAR_STEP_ERROR ==> HOLDS_NONE(request);
-#define ENSURES_NEXT_STEP STEP_CLAUSES(ensures, \old(*m), \result) \
-  ensures step: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST;
 #define ENSURES_DROPPED ensures REQ_FRAME_dropped: FRAME(\old(*m), request, -1); \
   ensures dropped: m->request[request].rung == ASHLAR_RUNG_IDLE && HOLDS_NONE(request);
 /* an allocation at an address */
@@ -371,15 +370,8 @@ static struct ashlar_step start(struct ashlar_manager *m, struct ashlar_request 
   //@ ghost ashlar_blocks_open(m);
   //@ assert frame: FRAME(\at(*m, Pre), number, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
-  /*@ ghost
-    int32_t k = 0;
-    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
-       SUMS_CHANGED(number, k)
-       loop assigns k;
-       loop variant ASHLAR_REQUESTS - k;
-    @/
-    while (k < ASHLAR_REQUESTS) { k++; }
-  */
+  //@ assert count: COUNT_CHANGED(\at(*m, Pre), number);
+  //@ assert need: NEED_CHANGED(\at(*m, Pre), number);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
         ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[number]); */
   /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
@@ -591,6 +583,7 @@ static uint64_t taken_size(const struct ashlar_manager *m, int32_t slot, uint64_
 /* Allocates [address, address + size) out of a list. */
 /*@ requires \valid(m); FLIGHT_INVARIANT(requires)
     REQUIRES_PLACE
+    requires ready: READY;
     terminates \true; exits \false;
     assigns *m;
     FLIGHT_INVARIANT(ensures)
@@ -603,6 +596,8 @@ static struct ashlar_step place(struct ashlar_manager *m, uint64_t address, uint
   if (slot == -1) {
     return ashlar_step_error(ASHLAR_ERROR_MISFIT);
   }
+  //@ assert needed: slots_needed(m->request, ASHLAR_REQUESTS) <= ASHLAR_REQUEST_SLOTS * m->in_flight;
+  //@ assert counted: 0 <= m->in_flight;
   slot = take_at(m, slot, address, taken_size(m, slot, address, size, home), bytes);
   return ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot);
 }
@@ -643,276 +638,7 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
   return place_polled(m, address, bytes, size, home_of(m, size, stream, caller), caller);
 }
 
-/* --- outcomes --- */
-
-/*@ REQUIRES_GOING
-    requires none: HOLDS_NONE(request);
-    requires status: status != ASHLAR_ERROR_NO_REQUEST;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_NEXT_STEP
-*/
-static struct ashlar_step over_with_error(struct ashlar_manager *m, int32_t request,
-                                          enum ashlar_status status)
-{
-  return ashlar_ladder_over(m, request, ashlar_step_error(status));
-}
-
-/* Whether [address, address + bytes) can be a segment. */
-/*@ requires \valid(m); REQUIRES_WHOLE
-    terminates \true; exits \false;
-    assigns \nothing;
-    ensures answers: \result != ASHLAR_ERROR_NO_REQUEST;
-    ensures usable: \result == ASHLAR_OK ==> address % 512 == 0 && address + bytes <= UINT64_MAX &&
-      all_bytes(m->bytes) + bytes <= UINT64_MAX && m->segments_created < UINT64_MAX;
-*/
-static enum ashlar_status usable(const struct ashlar_manager *m, uint64_t address, uint64_t bytes)
-{
-  //@ ghost ashlar_whole_open(m);
-  //@ ghost ashlar_blocks_open(m);
-  if (address % ASHLAR_GRANULE != 0 || address > UINT64_MAX - bytes) {
-    return ASHLAR_ERROR_RANGE;
-  }
-  if (bytes > UINT64_MAX - ashlar_block_bytes(m) || m->segments_created == UINT64_MAX) {
-    return ASHLAR_ERROR_CAPACITY;
-  }
-  return ASHLAR_OK;
-}
-
-/* The device gave a segment: the request takes it. */
-/*@ REQUIRES_REPORTED
-    requires step: m->request[request].step == ASHLAR_STEP_ALLOCATE;
-    requires apart: APART(address, m->request[request].asked);
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_NEXT_STEP
-*/
-static struct ashlar_step adopt(struct ashlar_manager *m, int32_t request, uint64_t address)
-{
-  uint64_t bytes = m->request[request].asked;
-  enum ashlar_status status = usable(m, address, bytes);
-  int32_t slot;
-  if (status != ASHLAR_OK) {
-    return over_with_error(m, request, status);
-  }
-  slot = ashlar_move_adopt(m, address, bytes, m->request[request].home, m->request[request].bytes,
-                           m->request[request].size, m->request[request].growable);
-  return ashlar_ladder_over(m, request, ashlar_ladder_about(m, ASHLAR_STEP_DONE, slot));
-}
-
-/* A range is reserved: a segment without memory, if it is long enough. */
-/*@ REQUIRES_REPORTED
-    requires step: m->request[request].step == ASHLAR_STEP_RESERVE;
-    requires apart: APART(address, m->request[request].asked);
-    requires ready: READY;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_NEXT_STEP
-*/
-static struct ashlar_step reserve(struct ashlar_manager *m, int32_t request, uint64_t address)
-{
-  uint64_t bytes = m->request[request].asked;
-  enum ashlar_status status = usable(m, address, bytes);
-  if (status != ASHLAR_OK) {
-    return over_with_error(m, request, status);
-  }
-  m->request[request].address = address;
-  if (bytes < m->request[request].size || !ashlar_reclaim_has_room(m)) {
-    return ashlar_ladder_go(m, request); /* it goes back */
-  }
-  (void)ashlar_move_add_range(m, address, bytes, m->request[request].home);
-  ashlar_move_reserve(m); /* the range took a slot */
-  //@ assert frame: FRAME(\at(*m, Pre), request, -1);
-  m->request[request].growth = ASHLAR_GROWTH_NONE;
-  m->request[request].reserved = 1;
-  return ashlar_ladder_go(m, request);
-}
-
-/* The device refused to map. What the request has mapped stays, as free blocks (faithful), or is undone (complete). */
-/*@ REQUIRES_REPORTED
-    requires step: m->request[request].step == ASHLAR_STEP_MAP;
-    requires ready: READY;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_NEXT_STEP
-*/
-static struct ashlar_step map_refused(struct ashlar_manager *m, int32_t request)
-{
-  if (m->config.policy == ASHLAR_POLICY_FAITHFUL) {
-    ashlar_move_let_go(m, request);
-    ashlar_ladder_next_rung(m, request);
-  } else {
-    m->request[request].growth = ASHLAR_GROWTH_UNDOING;
-  }
-  return ashlar_ladder_go(m, request);
-}
-
-/* The device has unmapped the held block of a request: of its run, or a part of a segment, which may be all of it now. */
-/*@ REQUIRES_REPORTED
-    requires step: m->request[request].step == ASHLAR_STEP_UNMAP;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_CHANGED
-*/
-static void unmapped(struct ashlar_manager *m, int32_t request)
-{
-  int32_t slot = m->request[request].slot;
-  if (m->request[request].growth == ASHLAR_GROWTH_UNDOING) {
-    return;
-  }
-  slot = ashlar_move_put(m, slot, ASHLAR_UNMAPPED, request);
-  if (m->prev[slot] == -1 && m->next[slot] == -1) {
-    ashlar_move_hold_range(m, slot, request);
-    m->request[request].slot = slot;
-    m->request[request].growth = ASHLAR_GROWTH_RETURNING;
-  }
-}
-
-/* A range is given back: that of a segment, or one that was too short. */
-/*@ REQUIRES_REPORTED
-    requires step: m->request[request].step == ASHLAR_STEP_UNRESERVE;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_CHANGED
-*/
-static void unreserved(struct ashlar_manager *m, int32_t request)
-{
-  if (m->request[request].growth == ASHLAR_GROWTH_RETURNING) {
-    ashlar_move_end(m, m->request[request].slot, request);
-    ashlar_ladder_end_pools(m);
-    m->request[request].growth = ASHLAR_GROWTH_NONE;
-  } else {
-    ashlar_ladder_next_rung(m, request);
-  }
-}
-
-/* What the last step of a request did, other than to get memory. */
-/*@ REQUIRES_REPORTED
-    requires step: m->request[request].step != ASHLAR_STEP_ALLOCATE && m->request[request].step != ASHLAR_STEP_RESERVE;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_CHANGED
-*/
-static void carried_out(struct ashlar_manager *m, int32_t request, uint64_t value)
-{
-  switch (m->request[request].step) {
-  case ASHLAR_STEP_RELEASE:
-    ashlar_move_end(m, m->request[request].slot, request);
-    ashlar_ladder_end_pools(m);
-    break;
-  case ASHLAR_STEP_UNRESERVE:
-    unreserved(m, request);
-    break;
-  case ASHLAR_STEP_MAP:
-    ashlar_move_mapped(m, m->request[request].slot, request);
-    m->device_allocs = ashlar_saturating_sum(m->device_allocs, 1);
-    break;
-  case ASHLAR_STEP_UNMAP:
-    unmapped(m, request);
-    break;
-  case ASHLAR_STEP_WAIT:
-    (void)ashlar_move_finish(m, m->request[request].waited, m->request[request].number);
-    break;
-  default: /* callbacks */
-    m->request[request].freed = value == 1 ? 1 : 0;
-    ashlar_ladder_next_rung(m, request);
-    break;
-  }
-}
-
-/* What the last step of a request was performed with. */
-/*@ REQUIRES_REPORTED
-    requires apart: m->request[request].step == ASHLAR_STEP_ALLOCATE || m->request[request].step == ASHLAR_STEP_RESERVE ==>
-      APART(value, m->request[request].asked);
-    requires ready: READY;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_NEXT_STEP
-*/
-static struct ashlar_step performed(struct ashlar_manager *m, int32_t request, uint64_t value)
-{
-  if (m->request[request].step == ASHLAR_STEP_ALLOCATE) {
-    return adopt(m, request, value);
-  }
-  if (m->request[request].step == ASHLAR_STEP_RESERVE) {
-    return reserve(m, request, value);
-  }
-  carried_out(m, request, value);
-  return ashlar_ladder_go(m, request);
-}
-
-/* One device call less was made than was counted. */
-/*@ requires \valid(m);
-    terminates \true; exits \false;
-    assigns m->device_frees;
-*/
-static void uncount_free(struct ashlar_manager *m)
-{
-  if (m->device_frees > 0) {
-    m->device_frees--;
-  }
-}
-
-/* The last step failed: what the request holds is as it was before the step, and then nobody's. */
-/*@ REQUIRES_REPORTED
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_WHOLE
-    ENSURES_FRAME(request, -1)
-    ensures none: HOLDS_NONE(request);
-    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
-    ensures wants: WANTS(request);
-    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
-      m->request[request].home == \old(m->request[request].home);
-    ensures homed: HOMED;
-    ensures pools: WANTED_KEPT(\old(*m), request);
-    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
-    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
-*/
-static void undo(struct ashlar_manager *m, int32_t request)
-{
-  int32_t slot = m->request[request].slot;
-  if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    ashlar_move_mapped(m, slot, request);
-    uncount_free(m);
-  }
-  if (m->request[request].run != -1) {
-    ashlar_move_let_go(m, request);
-  } else if (m->request[request].step == ASHLAR_STEP_RELEASE) {
-    ashlar_move_stay(m, slot, request);
-    uncount_free(m);
-  } else if (m->request[request].step == ASHLAR_STEP_UNMAP) {
-    (void)ashlar_move_put(m, slot, ASHLAR_FREE, request);
-  } else if (m->request[request].step == ASHLAR_STEP_UNRESERVE && slot != -1) {
-    (void)ashlar_move_put(m, slot, ASHLAR_UNMAPPED, request);
-  }
-}
-
-/* What comes of an outcome. */
-/*@ REQUIRES_REPORTED
-    requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE ||
-      m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
-    requires ready: READY;
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_NEXT_STEP
-*/
-static struct ashlar_step reported(struct ashlar_manager *m, int32_t request,
-                                   enum ashlar_outcome outcome, uint64_t value)
-{
-  if (outcome == ASHLAR_OUTCOME_DONE) {
-    return performed(m, request, value);
-  }
-  if (outcome == ASHLAR_OUTCOME_REFUSED && m->request[request].step == ASHLAR_STEP_ALLOCATE) {
-    ashlar_ladder_next_rung(m, request);
-    return ashlar_ladder_go(m, request);
-  }
-  if (outcome == ASHLAR_OUTCOME_REFUSED && m->request[request].step == ASHLAR_STEP_MAP) {
-    return map_refused(m, request);
-  }
-  undo(m, request);
-  return over_with_error(m, request, ASHLAR_ERROR_DEVICE);
-}
+/* --- outcomes: outcome.c --- */
 
 /* Goes on with a request in flight. */
 /*@ requires \valid(m); FLIGHT_INVARIANT(requires)
@@ -931,20 +657,17 @@ static struct ashlar_step go_on(struct ashlar_manager *m, int32_t request,
   ashlar_move_reserve(m);
   //@ assert frame: FRAME(\at(*m, Pre), request, -1);
   //@ assert own: HOLDS(request, STEP_IS_ABOUT_ONE(request)) && ASKED(request);
-  step = reported(m, request, outcome, value);
+  step = ashlar_outcome_take(m, request, outcome, value);
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
   //@ assert framed: FRAME(\at(*m, Pre), request, step.kind == ASHLAR_STEP_DONE ? step.slot : -1);
   //@ assert clocks: clocks_on(\at(*m, Pre).submitted, m->submitted);
-  /*@ ghost
-    int32_t k = 0;
-    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
-       SUMS_CHANGED(request, k)
-       loop assigns k;
-       loop variant ASHLAR_REQUESTS - k;
-    @/
-    while (k < ASHLAR_REQUESTS) { k++; }
-  */
+  //@ assert over: m->request[request].rung == ASHLAR_RUNG_IDLE ==> HOLDS_NONE(request);
+  //@ assert none: OTHERS_NONE(request);
+  /*@ assert stream: 0 < m->request[request].bytes ==>
+        m->stream_gone[m->request[request].home % ASHLAR_STREAMS] == 0; */
+  //@ assert count: COUNT_CHANGED(\at(*m, Pre), request);
+  //@ assert need: NEED_CHANGED(\at(*m, Pre), request);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
         ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
   /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=
@@ -983,35 +706,6 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
   return resume(m, request, outcome, value);
 }
 
-/* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
-/*@ REQUIRES_REPORTED
-    terminates \true; exits \false;
-    assigns ASSIGNS_RESUME;
-    ENSURES_WHOLE
-    ENSURES_FRAME(request, -1)
-    ensures none: HOLDS_NONE(request);
-    ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung);
-    ensures wants: WANTS(request);
-    ensures same: m->request[request].bytes == \old(m->request[request].bytes) &&
-      m->request[request].home == \old(m->request[request].home);
-    ensures homed: HOMED;
-    ensures pools: WANTED_KEPT(\old(*m), request);
-    ensures clocks: clocks_on(\old(*m).submitted, m->submitted);
-    ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
-*/
-static void drop(struct ashlar_manager *m, int32_t request)
-{
-  uint32_t step = m->request[request].step;
-  if (m->request[request].run != -1) {
-    ashlar_move_let_go(m, request);
-  } else if (step == ASHLAR_STEP_UNMAP) {
-    (void)ashlar_move_put(m, m->request[request].slot, ASHLAR_UNMAPPED, request);
-  } else if (step == ASHLAR_STEP_RELEASE ||
-             (step == ASHLAR_STEP_UNRESERVE && m->request[request].slot != -1)) {
-    ashlar_move_end(m, m->request[request].slot, request);
-  }
-}
-
 /* Ends a request in flight. */
 /*@ requires \valid(m); FLIGHT_INVARIANT(requires)
     REQUIRES_FLYING
@@ -1024,19 +718,12 @@ static void end(struct ashlar_manager *m, int32_t request)
 {
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
-  drop(m, request);
+  ashlar_outcome_drop(m, request);
   (void)ashlar_ladder_over(m, request, ashlar_step_of(ASHLAR_STEP_DONE));
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
-  /*@ ghost
-    int32_t k = 0;
-    /@ loop invariant k: 0 <= k <= ASHLAR_REQUESTS;
-       SUMS_CHANGED(request, k)
-       loop assigns k;
-       loop variant ASHLAR_REQUESTS - k;
-    @/
-    while (k < ASHLAR_REQUESTS) { k++; }
-  */
+  //@ assert count: COUNT_CHANGED(\at(*m, Pre), request);
+  //@ assert need: NEED_CHANGED(\at(*m, Pre), request);
   /*@ assert least: slots_needed(m->request, ASHLAR_REQUESTS) <=
         ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(m->request[request]); */
   /*@ assert most: slots_needed(\at(*m, Pre).request, ASHLAR_REQUESTS) <=

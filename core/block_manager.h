@@ -102,6 +102,7 @@ struct ashlar_config ashlar_default_config(void);
       assumes valid_config(config);
       ENSURES_SERVING
       ensures set: m->config == config && m->growable_on == config.growable;
+      ensures REQ_CANON_empty: NOTHING_YET;
       ensures REQ_LADDER_limit_unset: m->limit == UINT64_MAX && m->collect_above == UINT64_MAX;
 */
 enum ashlar_status ashlar_manager_init(struct ashlar_manager *m, struct ashlar_config config);
@@ -318,6 +319,8 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool);
       m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
     ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
       bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_SIZE_nothing: bytes == 0 ==> \result.status == ASHLAR_OK ==> \result.kind == ASHLAR_STEP_DONE &&
+      \result.slot == -1 && *m == \old(*m);
     ensures REQ_FRAME_allocate:
       FRAME(\old(*m), \result.request, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
     ensures REQ_ATOMIC_allocate: \result.kind == ASHLAR_STEP_ERROR ==> *m == \old(*m);
@@ -396,6 +399,8 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
       m->size[\result.slot] == \result.bytes && m->generation[\result.slot] == \result.generation;
     ensures REQ_SIZE_enough_served: \result.kind == ASHLAR_STEP_DONE ==> bytes > 0 ==> \result.slot != -1 &&
       bytes <= \result.bytes && \result.bytes % 512 == 0 && \result.address % 512 == 0;
+    ensures REQ_SIZE_nothing_exactly: bytes == 0 ==> \result.status == ASHLAR_OK ==>
+      \result.kind == ASHLAR_STEP_DONE && \result.slot == -1 && *m == \old(*m);
     ensures REQ_FRAME_exactly: FRAME(\old(*m), -1, \result.kind == ASHLAR_STEP_DONE ? \result.slot : -1);
 */
 struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t address,
@@ -647,8 +652,9 @@ int32_t ashlar_release_next(const struct ashlar_manager *m, int32_t slot);
 /*@ requires \valid(m); requires whole: WHOLE_STATE;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures greatest: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_FREE ==> m->size[i] <= \result;
-    ensures one: \result == 0 || \exists integer i; 0 <= i < m->top && m->state[i] == ASHLAR_FREE && m->size[i] == \result;
+    ensures REQ_ACCOUNT_largest: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_FREE ==>
+      m->size[i] <= \result;
+    ensures REQ_ACCOUNT_largest_one: \result == 0 || \exists integer i; 0 <= i < m->top && m->state[i] == ASHLAR_FREE && m->size[i] == \result;
 */
 uint64_t ashlar_largest(const struct ashlar_manager *m);
 

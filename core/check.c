@@ -46,7 +46,7 @@ static int32_t broken_at(const struct ashlar_manager *m, int32_t clause)
   if (clause <= ASHLAR_CLAUSE_SEGMENTS_COUNTED) {
     return ashlar_check_state(m, clause);
   }
-  if (clause <= ASHLAR_CLAUSE_REQUESTS_WAIT) {
+  if (clause <= ASHLAR_CLAUSE_REQUESTS_READY) {
     return ashlar_check_requests(m, clause);
   }
   return ashlar_check_stats(m, clause);

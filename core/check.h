@@ -104,6 +104,7 @@ enum ashlar_clause {
   ASHLAR_CLAUSE_RUNS_END,
   ASHLAR_CLAUSE_REQUESTS_ASKED,
   ASHLAR_CLAUSE_REQUESTS_WAIT,
+  ASHLAR_CLAUSE_REQUESTS_READY,
   /* spec/block_manager.h: statistics */
   ASHLAR_CLAUSE_BLOCKS_COUNTED,
   ASHLAR_CLAUSE_RESERVED_COUNTED,
@@ -138,12 +139,12 @@ struct ashlar_finding ashlar_check(const struct ashlar_manager *m);
   /@ requires \valid(m);
      requires checked: checked(*m, ASHLAR_CLAUSES);
      terminates \true; exits \false; assigns \nothing;
-     MANAGER_INVARIANT(ensures)
+     MANAGER_INVARIANT(ensures) READY_INVARIANT(ensures)
   @/
   void ashlar_checked_is_valid(const struct ashlar_manager *m);
 
   /@ requires \valid(m);
-     MANAGER_INVARIANT(requires)
+     MANAGER_INVARIANT(requires) READY_INVARIANT(requires)
      terminates \true; exits \false; assigns \nothing;
      ensures checked: checked(*m, ASHLAR_CLAUSES);
   @/

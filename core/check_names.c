@@ -81,6 +81,7 @@ static const char *const NAMES[ASHLAR_CLAUSES] = {
     [ASHLAR_CLAUSE_RUNS_END] = "runs_end",
     [ASHLAR_CLAUSE_REQUESTS_ASKED] = "requests_asked",
     [ASHLAR_CLAUSE_REQUESTS_WAIT] = "requests_wait",
+    [ASHLAR_CLAUSE_REQUESTS_READY] = "requests_ready",
     [ASHLAR_CLAUSE_BLOCKS_COUNTED] = "blocks_counted",
     [ASHLAR_CLAUSE_RESERVED_COUNTED] = "reserved_counted",
     [ASHLAR_CLAUSE_OVERSIZE_COUNTED] = "oversize_counted",

@@ -489,6 +489,136 @@ static int32_t requests_wait(const struct ashlar_manager *m)
   return -1;
 }
 
+/* The rungs that ask the device for memory, and those that release everything. */
+/*@ READS
+    ensures asks: \result != 0 <==> asks(rung);
+*/
+static int asks(uint8_t rung)
+{
+  return rung == ASHLAR_RUNG_ASK || rung == ASHLAR_RUNG_ASK_OVERSIZE ||
+         rung == ASHLAR_RUNG_ASK_LAST || rung == ASHLAR_RUNG_ASK_AGAIN;
+}
+/*@ READS
+    ensures releases: \result != 0 <==> releases(rung);
+*/
+static int releases(uint8_t rung)
+{
+  return rung == ASHLAR_RUNG_RELEASE || rung == ASHLAR_RUNG_RELEASE_AGAIN ||
+         rung == ASHLAR_RUNG_EMPTY_RELEASE;
+}
+
+/* Whether a request has a step that its rung and its growth have. */
+/*@ requires \valid(m);
+    requires request: 0 <= r < ASHLAR_REQUESTS && m->request[r].growth <= ASHLAR_GROWTH_RETURNING;
+    READS
+    ensures fitting: \result != 0 <==> on_rung(m->request[r]);
+*/
+static int on_rung(const struct ashlar_manager *m, int32_t r)
+{
+  uint32_t step = m->request[r].step;
+  uint8_t rung = m->request[r].rung;
+  uint8_t growth = m->request[r].growth;
+  int grows = asks(rung) && m->request[r].growable != 0;
+  int returns = step == ASHLAR_STEP_UNRESERVE && releases(rung);
+  int idle = (step != ASHLAR_STEP_ALLOCATE || asks(rung)) &&
+             (step != ASHLAR_STEP_UNMAP || releases(rung)) &&
+             (step != ASHLAR_STEP_CALLBACKS || rung == ASHLAR_RUNG_CALLBACKS);
+  int reserves = (step == ASHLAR_STEP_RESERVE || step == ASHLAR_STEP_UNRESERVE) && grows;
+  int maps = step == ASHLAR_STEP_MAP && grows;
+  int undoes = step == ASHLAR_STEP_UNMAP && grows;
+  return (growth != ASHLAR_GROWTH_NONE || idle) &&
+         (growth != ASHLAR_GROWTH_RESERVING || reserves) &&
+         (growth != ASHLAR_GROWTH_MAPPING || maps) && (growth != ASHLAR_GROWTH_UNDOING || undoes) &&
+         (growth != ASHLAR_GROWTH_RETURNING || returns);
+}
+
+/* Behind the first block of a run stand all others: for the prover only. */
+/*@ ghost
+  /@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_READY)
+     requires request: 0 <= r < ASHLAR_REQUESTS && m->request[r].rung != ASHLAR_RUNG_IDLE && 0 <= m->request[r].run;
+     requires block: 0 <= i < m->top && m->state[i] == ASHLAR_HELD && m->holder[i] == r &&
+       m->hold[i] != ASHLAR_HOLD_LEAVING;
+     READS
+     ensures behind: m->addr[m->request[r].run] <= m->addr[i];
+  @/
+  static void starts_before(const struct ashlar_manager *m, int32_t r, int32_t i)
+  {
+    int32_t j = i;
+    /@ loop invariant place: 0 <= j < m->top && m->state[j] == ASHLAR_HELD && m->holder[j] == r &&
+         m->hold[j] != ASHLAR_HOLD_LEAVING && m->addr[j] <= m->addr[i];
+       loop assigns j;
+       loop variant m->addr[j];
+    @/
+    while (j != m->request[r].run) j = m->prev[j];
+  }
+
+  /@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_READY)
+     requires request: 0 <= r < ASHLAR_REQUESTS && m->request[r].rung != ASHLAR_RUNG_IDLE && 0 <= m->request[r].run;
+     READS
+     ensures behind: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==> m->holder[i] == r ==>
+       m->hold[i] != ASHLAR_HOLD_LEAVING ==> m->addr[m->request[r].run] <= m->addr[i];
+  @/
+  static void starts_first(const struct ashlar_manager *m, int32_t r)
+  {
+    int32_t i = 0;
+    /@ loop invariant place: 0 <= i <= m->top;
+       loop invariant behind: \forall integer j; 0 <= j < i ==> m->state[j] == ASHLAR_HELD ==> m->holder[j] == r ==>
+         m->hold[j] != ASHLAR_HOLD_LEAVING ==> m->addr[m->request[r].run] <= m->addr[j];
+       loop assigns i;
+       loop variant m->top - i;
+    @/
+    while (i < m->top) {
+      if (m->state[i] == ASHLAR_HELD && m->holder[i] == r && m->hold[i] != ASHLAR_HOLD_LEAVING) starts_before(m, r, i);
+      i++;
+    }
+  }
+*/
+
+/* Whether a request can go on. */
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_READY)
+    requires request: 0 <= r < ASHLAR_REQUESTS && m->request[r].rung != ASHLAR_RUNG_IDLE;
+    READS
+    ensures ready: \result != 0 <==> request_ready(*m, r);
+*/
+static int is_ready(const struct ashlar_manager *m, int32_t r)
+{
+  //@ assert none: m->request[r].run == -1 ==> m->request[r].slot == -1 ==> HOLDS_NONE(r);
+  //@ assert one: m->request[r].run == -1 ==> m->request[r].slot != -1 ==> HOLDS_ONE(r, m->request[r].slot);
+  /*@ assert whole: asked_leaving(m->request[r], m->hold[m->request[r].slot], m->growable[m->request[r].slot],
+        m->prev[m->request[r].slot], m->next[m->request[r].slot]) ==> 0 <= m->request[r].slot ==>
+        m->request[r].step != ASHLAR_STEP_UNMAP ==> IS_WHOLE(m->request[r].slot); */
+  //@ assert map: m->request[r].run != -1 ==> HOLDS_TO_MAP(r);
+  //@ ghost if (m->request[r].run != -1) starts_first(m, r);
+  //@ assert run: m->request[r].run != -1 ==> HOLDS_RUN(r);
+  //@ assert wants: WANTS(r) <==> (m->request[r].growable != 0 ==> 0 < m->config.device_total);
+  if ((m->request[r].growable != 0 && m->config.device_total == 0) || !on_rung(m, r)) {
+    return 0;
+  }
+  return m->request[r].run == -1 ||
+         m->request[r].run_end - m->addr[m->request[r].run] >= m->request[r].size;
+}
+
+/*@ requires \valid(m); REQUESTS_BEFORE(ASHLAR_CLAUSE_REQUESTS_READY)
+    CHECKS(ASHLAR_REQUESTS - 1, requests_ready(*m))
+*/
+static int32_t requests_ready(const struct ashlar_manager *m)
+{
+  int32_t r = 0;
+  /*@ loop invariant place: 0 <= r <= ASHLAR_REQUESTS;
+      loop invariant passed: \forall integer q; 0 <= q < r ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==>
+        request_ready(*m, q);
+      loop assigns r;
+      loop variant ASHLAR_REQUESTS - r;
+  */
+  while (r < ASHLAR_REQUESTS) {
+    if (flies(m, r) && !is_ready(m, r)) {
+      return r;
+    }
+    r++;
+  }
+  return -1;
+}
+
 int32_t ashlar_check_requests(const struct ashlar_manager *m, int32_t clause)
 {
   switch (clause) {
@@ -518,6 +648,8 @@ int32_t ashlar_check_requests(const struct ashlar_manager *m, int32_t clause)
     return requests_asked(m);
   case ASHLAR_CLAUSE_REQUESTS_WAIT:
     return requests_wait(m);
+  case ASHLAR_CLAUSE_REQUESTS_READY:
+    return requests_ready(m);
   default:
     return -1;
   }

@@ -256,7 +256,7 @@ int32_t ashlar_move_take_pages(struct ashlar_manager *m, int32_t slot, int32_t r
     assigns ASSIGNS_STATE, m->hold[slot], m->holder[slot];
     ENSURES_WHOLE
     ENSURES_FRAME(request, -1)
-    ensures held: HOLDS_ONE(request, slot) && IS_WHOLE(slot) && m->growable[slot] == 1 &&
+    ensures REQ_GROW_destroy_held: HOLDS_ONE(request, slot) && IS_WHOLE(slot) && m->growable[slot] == 1 &&
       m->hold[slot] == ASHLAR_HOLD_LEAVING;
 */
 void ashlar_move_hold_range(struct ashlar_manager *m, int32_t slot, int32_t request);

@@ -68,6 +68,19 @@ static struct ashlar_freed give_back(struct ashlar_manager *m, int32_t slot,
     @/
     while (k < m->top) { k++; }
   */
+  /*@ assert held: \forall integer i; 0 <= i < m->top ==>
+        (m->state[i] == ASHLAR_HELD <==> \at(*m, Pre).state[i] == ASHLAR_HELD); */
+  /*@ assert same: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==>
+        m->addr[i] == \at(*m, Pre).addr[i] && m->size[i] == \at(*m, Pre).size[i] &&
+        m->base[i] == \at(*m, Pre).base[i] && m->next[i] == \at(*m, Pre).next[i]; */
+  //@ assert none: \forall integer r; holds_none(m->top, \at(*m, Pre).state, m->holder, r) ==> HOLDS_NONE(r);
+  //@ assert one: \forall integer r, i; holds_one(m->top, \at(*m, Pre).state, m->holder, r, i) ==> HOLDS_ONE(r, i);
+  /*@ assert map: \forall integer r; holds_to_map(m->top, \at(*m, Pre).state, m->holder, m->hold, r) ==>
+        HOLDS_TO_MAP(r); */
+  /*@ assert run: \forall integer r, i, end; holds_run(m->top, \at(*m, Pre).state, m->holder, \at(*m, Pre).addr,
+        \at(*m, Pre).size, \at(*m, Pre).next, m->growable, r, i, end) ==>
+        holds_run(m->top, m->state, m->holder, m->addr, m->size, m->next, m->growable, r, i, end); */
+  //@ assert hold: OTHERS_HOLD(-1);
   //@ ghost ashlar_whole_close(m);
   return freed;
 }

@@ -3,6 +3,8 @@
 #include "core/block_manager.h"
 #include "core/check.h"
 #include "core/checkpoint.h"
+#include "core/growable_sizes.h"
+#include "core/home.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -396,6 +398,14 @@ void subject_reset_totals(void)
 uint64_t subject_largest(void)
 {
   return ashlar_largest(&manager);
+}
+
+struct model_growable subject_growable_next(int32_t segment)
+{
+  const struct ashlar_growable_size next = ashlar_growable_next(&manager, segment);
+  return (struct model_growable){next.slot, next.stream, next.class == ASHLAR_CLASS_SMALL,
+                                 next.slot == -1 ? 0 : ashlar_block(&manager, next.slot).address,
+                                 next.mapped};
 }
 
 struct model_counter subject_counter(int32_t kind, int32_t column)

@@ -17,8 +17,9 @@
  * REQ-ACCOUNT-reset, REQ-ACCOUNT-largest, REQ-ATOMIC-busy, REQ-ATOMIC-flight, REQ-ATOMIC-leaving, REQ-ATOMIC-error,
  * REQ-POOL-count, REQ-POOL-scope, REQ-POOL-freeable, REQ-POOL-nosplit, REQ-POOL-allocator, REQ-POOL-capture,
  * REQ-GROW-page, REQ-GROW-reserve, REQ-GROW-run, REQ-GROW-allocate, REQ-GROW-map, REQ-GROW-partial, REQ-GROW-unmap,
- * REQ-GROW-release, REQ-GROW-destroy, REQ-GROW-split, REQ-GROW-hidden, REQ-GROW-toggle, REQ-CHECKPOINT-save,
- * REQ-CHECKPOINT-restore, REQ-LIFETIME-once, REQ-LIFETIME-stale, REQ-CAPACITY-streams, REQ-CAPACITY-others.
+ * REQ-GROW-release, REQ-GROW-destroy, REQ-GROW-split, REQ-GROW-hidden, REQ-GROW-toggle, REQ-GROW-sizes,
+ * REQ-CHECKPOINT-save, REQ-CHECKPOINT-restore, REQ-LIFETIME-once, REQ-LIFETIME-stale, REQ-CAPACITY-streams,
+ * REQ-CAPACITY-others.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>

@@ -235,7 +235,30 @@ void lockstep_record_use(struct lockstep *run, struct fuzz_input *in)
   lockstep_compare(run);
 }
 
-/* What changes nothing: the base of a block, the block at an address, the largest free one. */
+/* The growable segments are the same ones, of the same streams and classes, with as many bytes mapped. */
+static void same_growable(const struct lockstep *run)
+{
+  int32_t left = 0;
+  for (int32_t i = -1; (i = model_growable_next(run->model, i).segment) != -1;) {
+    left++;
+  }
+  struct model_growable one = subject_growable_next(-1);
+  for (; one.segment != -1; one = subject_growable_next(one.segment)) {
+    struct model_growable expected = model_growable_next(run->model, -1);
+    while (expected.segment != -1 && expected.address != one.address) {
+      expected = model_growable_next(run->model, expected.segment);
+    }
+    FUZZ_CHECK(expected.segment != -1 && one.stream == expected.stream &&
+                   one.small == expected.small && one.mapped == expected.mapped,
+               "growable segment at 0x%" PRIx64 " of stream %" PRId32 ", %" PRIu64
+               " bytes mapped, expected stream %" PRId32 ", %" PRIu64 " bytes",
+               one.address, one.stream, one.mapped, expected.stream, expected.mapped);
+    left--;
+  }
+  FUZZ_CHECK(left == 0, "%" PRId32 " growable segments are not listed", left);
+}
+
+/* What changes nothing: the base of a block, the block at an address, the largest free one, the growable segments. */
 void lockstep_look(struct lockstep *run, struct fuzz_input *in)
 {
   const struct pair block = draw_pair(run, in);
@@ -257,6 +280,7 @@ void lockstep_look(struct lockstep *run, struct fuzz_input *in)
              found);
   lockstep_count_beside(run, OP_FIND, found == -1 ? (int32_t)OUTCOME_NONE : 0);
   FUZZ_CHECK(subject_largest() == model_largest(run->model), "the largest free block");
+  same_growable(run);
   lockstep_compare(run);
 }
 

@@ -82,6 +82,9 @@ const char *subject_checkpoint_differs(int32_t number, const struct model_checkp
 void subject_reset_peaks(void);
 void subject_reset_totals(void);
 uint64_t subject_largest(void);
+
+/* The next growable segment by a number of the subject's, -1: the first. */
+struct model_growable subject_growable_next(int32_t segment);
 struct model_counter subject_counter(int32_t kind, int32_t column);
 struct model_counter subject_pool_reserved(int32_t pool);
 struct model_calls subject_calls(void);

@@ -193,6 +193,10 @@ uint64_t subject_largest(void)
 {
   return model_largest(&twin);
 }
+struct model_growable subject_growable_next(int32_t segment)
+{
+  return model_growable_next(&twin, segment);
+}
 struct model_counter subject_counter(int32_t kind, int32_t column)
 {
   return twin.statistic[kind][column];

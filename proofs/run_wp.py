@@ -24,7 +24,7 @@ import time
 # Most goals are easy for one prover: it goes first, alone and with little time; the other one has what is left, and both
 # together have the rest with all of it. To write a goal out for a prover takes longer than most proofs. z3 is the quicker
 # one where it succeeds; cvc4 needs some tenths of a second more and succeeds more often.
-PASSES = {"z3": [("z3", 1), ("-z3,+cvc4", 10)], "cvc4": [("cvc4", 3)]}
+PASSES = {"z3": [("z3", 1), ("-z3,+cvc4", 10)], "cvc4": [("cvc4", 3), ("-cvc4,+z3", 2)]}
 PROVERS = "cvc4,z3"
 # Simplifications that take Frama-C longer than they spare the provers: a third of its own time.
 LEFT_OUT = ["-wp-no-ground", "-wp-no-simpl"]
@@ -110,11 +110,11 @@ class Outcome:
     """What one frama-c run said."""
 
     def __init__(self, console, report, passes):
-        totals = TOTAL.findall(console)
-        if not totals:
+        total = TOTAL.search(console)
+        if not total and "[wp] Warning: No goal generated\n" not in console:
             raise Failure("frama-c printed no 'Proved goals' line")
-        self.proved, self.goals = int(totals[0][0]), int(totals[0][1])
-        first_pass = console[: TOTAL.search(console).end()]
+        self.proved, self.goals = (int(total.group(1)), int(total.group(2))) if total else (0, 0)
+        first_pass = console[: total.end()] if total else ""
         # where all are proved before the last
         later_passes = console[len(first_pass) :].replace("[wp] Warning: No goal generated\n", "", passes - 1)
         self.console = first_pass + later_passes
@@ -176,7 +176,18 @@ class Outcome:
         return [one for one in found if "Failed smoke-test" not in one]
 
 
-def run_frama_c(options, root, env, functions=(), properties=()):
+def part_of(record, part, parts):
+    """The functions of one of several parts of a module, of about as many goals each."""
+    order = sorted(set(record) - {LEMMAS}, key=lambda name: (-record[name], name))
+    chosen, weights = [[] for _ in range(parts)], [0] * parts
+    for name in order:
+        least = weights.index(min(weights))
+        chosen[least].append(name)
+        weights[least] += record[name]
+    return chosen[part - 1]
+
+
+def run_frama_c(options, root, env, functions=(), properties=(), skipped=()):
     """Runs WP in the folder root, on the given functions and properties or on all, and returns the Outcome."""
     work = tempfile.mkdtemp(dir=env["HOME"])
     report_file = os.path.join(work, "report.json")
@@ -186,6 +197,7 @@ def run_frama_c(options, root, env, functions=(), properties=()):
     command += ["-wp-cache", "none", "-wp-par", "2", "-wp-session", os.path.join(work, "session"), *LEFT_OUT]
     # Frama-C forgets the choice of functions after -then; that of provers it keeps and adds to.
     chosen = ["-wp-fct", ",".join(functions)] if functions else []
+    chosen += ["-wp-skip-fct", ",".join(skipped)] if skipped else []
     chosen += ["-wp-prop", ",".join(properties)] if properties else []
     passes = [] if options.smoke else PASSES[options.first]  # each pass would make the smoke tests again
     if options.smoke:
@@ -204,7 +216,7 @@ def run_frama_c(options, root, env, functions=(), properties=()):
     if not os.path.exists(report_file):
         raise Failure("frama-c wrote no report:\n" + done.stdout)
     with open(report_file, encoding="utf-8") as report:
-        return Outcome(done.stdout, json.load(report), len(passes) + 1)
+        return Outcome(done.stdout, json.load(report) or {}, len(passes) + 1)
 
 
 def check_hypotheses(outcome, paths):
@@ -262,12 +274,31 @@ def judge(outcome, expected, record, smoke):
     return reasons
 
 
+def prove_rest(options, env, recorded):
+    """What is in no part of a module: its lemmas, and no function beside the recorded ones."""
+    others = run_frama_c(options, ".", env, (), (), sorted(set(recorded) - {LEMMAS}))
+    reasons = [f"{name} is proved and not listed" for name in sorted(set(others.functions) - set(recorded))]
+    lemmas = run_frama_c(options, ".", env, (), ["@lemma"])
+    expected = {LEMMAS: recorded[LEMMAS]} if LEMMAS in recorded else {}
+    if lemmas.goals or expected:
+        reasons += judge(lemmas, [], expected, False)
+    if reasons:
+        print(others.unusual() + lemmas.unusual())
+        raise Failure("\n".join(reasons))
+    print(f"{options.module}: {lemmas.proved} / {lemmas.goals} goals of lemmas, {others.goals} beside the parts")
+
+
 def prove(options, env):
     """The positive run: one line for each function, then the judgement."""
     recorded = read_record(options.goals, options.module)
     functions = [options.only] if options.only else options.function
     started = time.time()
-    outcome = run_frama_c(options, ".", env, [options.only] if options.only else [])
+    if options.parts > 1:
+        functions = part_of(recorded, options.part, options.parts)
+        if options.part == 1:
+            prove_rest(options, env, recorded)
+        recorded = {name: recorded[name] for name in functions}
+    outcome = run_frama_c(options, ".", env, functions if options.only or options.parts > 1 else [])
     if not functions:
         functions = sorted(set(outcome.functions if options.record else recorded) - {LEMMAS})
     for name, (valid, goals) in sorted(outcome.functions.items()):
@@ -336,6 +367,8 @@ def parse(arguments):
     parser.add_argument("--goals", default="proofs/goals.txt", help="record of the number of goals")
     parser.add_argument("--tools", default="proofs/tool-versions.txt", help="pinned tools")
     parser.add_argument("--only", help="prove this function alone")
+    parser.add_argument("--part", type=int, default=1, help="prove this part of the recorded functions, and")
+    parser.add_argument("--parts", type=int, default=1, help="how many parts there are")
     parser.add_argument("--record", action="store_true", help="write the record instead of comparing")
     parser.add_argument("--file", help="negative run: file with the seeded fault")
     parser.add_argument("--old", help="negative run: text to replace, found exactly once")
@@ -346,8 +379,10 @@ def parse(arguments):
         parser.error("at least one --src is needed, and one --function for a negative run")
     if options.file and not (options.old and options.new is not None and options.expect):
         parser.error("--file goes with --old, --new and --expect")
-    if options.only and options.record:
+    if (options.only or options.parts > 1) and options.record:
         parser.error("--record records a whole module")
+    if not 1 <= options.part <= options.parts or (options.parts > 1 and (options.only or options.function)):
+        parser.error("--part is one of --parts, of all functions")
     return options
 
 

@@ -28,6 +28,8 @@ def _wp_impl(ctx):
         words.append("--option=" + option)
     if ctx.attr.smoke:
         words.append("--smoke")
+    if ctx.attr.parts > 1:
+        words += ["--part", str(ctx.attr.part), "--parts", str(ctx.attr.parts)]
     if ctx.file.file:
         words += ["--file", ctx.file.file.short_path, "--old", ctx.attr.old, "--new", ctx.attr.new]
         for label in ctx.attr.expect:
@@ -50,6 +52,8 @@ _wp_test = rule(
         "functions": attr.string_list(),
         "slots": attr.int(),
         "smoke": attr.bool(),
+        "part": attr.int(default = 1),
+        "parts": attr.int(default = 1),
         "prover_timeout": attr.int(default = 30),
         "first_prover": attr.string(default = "z3", values = ["cvc4", "z3"]),
         "options": attr.string_list(),
@@ -65,7 +69,7 @@ _wp_test = rule(
     test = True,
 )
 
-def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, first_prover = "z3", options = [], timeout = "long"):
+def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, first_prover = "z3", options = [], timeout = "long", parts = 1):
     """Proves every function of srcs, and the lemmas that they see: as many goals as proofs/goals.txt records for each.
 
     Makes three tests: `name` at the built capacity; `name`_deep, the same with smoke tests; and `name`_small at
@@ -80,8 +84,12 @@ def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, first_prover = "
       first_prover: the prover that tries each goal first: cvc4 where z3 gives up on many.
       options: further frama-c options.
       timeout: Bazel's timeout of the test.
+      parts: into how many tests the functions are shared at the built capacity, where one would take too long:
+        `name`, `name`_part_2 and so on.
     """
-    for suffix, slots, smoke in [("", 0, False), ("_deep", 0, True), ("_small", SMALL_SLOTS, False)]:
+    runs = [("", 0, False, 1, parts), ("_deep", 0, True, 1, 1), ("_small", SMALL_SLOTS, False, 1, 1)]
+    runs += [("_part_%d" % part, 0, False, part, parts) for part in range(2, parts + 1)]
+    for suffix, slots, smoke, part, of in runs:
         _wp_test(
             name = name + suffix,
             srcs = srcs,
@@ -89,11 +97,13 @@ def wp_test(name, srcs, lib, deep = False, prover_timeout = 60, first_prover = "
             module = name,
             slots = slots,
             smoke = smoke,
+            part = part,
+            parts = of,
             prover_timeout = prover_timeout,
             first_prover = first_prover,
             options = options,
             timeout = timeout,
-            tags = ["wp"] + (["manual"] if suffix and not deep else []),
+            tags = ["wp"] + (["manual"] if suffix in ["_deep", "_small"] and not deep else []),
         )
 
 def wp_negative_test(name, srcs, lib, functions, file, old, new, expect, prover_timeout = 10, timeout = "long"):

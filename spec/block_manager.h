@@ -333,8 +333,6 @@
     stream_heads(\at(*m, Pre).state, \at(*m, Pre).prev, \at(*m, Pre).home, s, END); \
   loop invariant pools: \forall integer p; pool_heads(m->state, m->prev, m->home, p, END) == \
     pool_heads(\at(*m, Pre).state, \at(*m, Pre).prev, \at(*m, Pre).home, p, END);
-#define REQUIRES_STANDING STANDING_INVARIANT(requires)
-#define ENSURES_STANDING STANDING_INVARIANT(ensures)
 #define MANAGER_INVARIANT(K) STANDING_INVARIANT(K) STATS_INVARIANT(K)
 #define REQUIRES_MANAGER MANAGER_INVARIANT(requires)
 #define ENSURES_MANAGER MANAGER_INVARIANT(ensures)

@@ -6,7 +6,7 @@
 #ifndef ASHLAR_SPEC_CHECK_H
 #define ASHLAR_SPEC_CHECK_H
 
-#include "spec/block_manager.h"
+#include "spec/flight.h"
 /*@
   // --- ranges of numbers, sorted by the first of each ---
   predicate ranges_sorted(integer count, uint64_t first[256]) =
@@ -220,6 +220,30 @@
     (ASHLAR_CLAUSE_SEGMENTS_COUNTED < clause ==>
       segments_counted(m.segments_created, m.stream_segments, m.pool_segments));
 
+  // each request that waits for an outcome can go on: the words of spec/ladder.h
+  predicate request_ready(struct ashlar_manager m, integer r) =
+    request_wants(m.request[r].rung, m.request[r].home, m.request[r].bytes, m.request[r].size, m.request[r].waited,
+      m.request[r].growable, m.config.device_total, m.pool_state, m.stream_count) &&
+    request_asked(m.request[r].rung, m.request[r].step, m.request[r].growth, m.request[r].slot, m.request[r].size,
+      m.request[r].asked, m.request[r].waited, m.request[r].number, m.top, m.state, m.holder, m.hold, m.addr, m.base,
+      m.next, m.growable, m.submitted, r) &&
+    request_holds(m.request[r].rung, m.request[r].growth, m.request[r].growable, m.request[r].run,
+      m.request[r].run_end, m.request[r].slot, m.request[r].size, m.top, m.state, m.holder, m.hold, m.addr, m.size,
+      m.base, m.next, m.growable, r,
+      m.request[r].step == ASHLAR_STEP_RELEASE || m.request[r].step == ASHLAR_STEP_UNMAP ? 1 : 0);
+  predicate requests_ready(struct ashlar_manager m) =
+    \forall integer r; 0 <= r < ASHLAR_REQUESTS ==> m.request[r].rung != ASHLAR_RUNG_IDLE ==> request_ready(m, r);
+  // what that adds to the clauses before it, but for the length of a run: a step of its rung
+  predicate on_rung(struct ashlar_request q) =
+    (q.growth == ASHLAR_GROWTH_NONE ==> (q.step == ASHLAR_STEP_ALLOCATE ==> asks(q.rung)) &&
+      (q.step == ASHLAR_STEP_UNMAP ==> releases(q.rung)) &&
+      (q.step == ASHLAR_STEP_CALLBACKS ==> q.rung == ASHLAR_RUNG_CALLBACKS)) &&
+    (q.growth == ASHLAR_GROWTH_RESERVING ==> (q.step == ASHLAR_STEP_RESERVE || q.step == ASHLAR_STEP_UNRESERVE) &&
+      asks(q.rung) && q.growable != 0) &&
+    (q.growth == ASHLAR_GROWTH_MAPPING ==> q.step == ASHLAR_STEP_MAP && asks(q.rung) && q.growable != 0) &&
+    (q.growth == ASHLAR_GROWTH_UNDOING ==> q.step == ASHLAR_STEP_UNMAP && asks(q.rung) && q.growable != 0) &&
+    (q.growth == ASHLAR_GROWTH_RETURNING ==> q.step == ASHLAR_STEP_UNRESERVE && releases(q.rung));
+
   predicate requests_checked(struct ashlar_manager m, integer clause) =
     (ASHLAR_CLAUSE_VALID_CONFIG < clause ==> valid_config(m.config)) &&
     (ASHLAR_CLAUSE_GROWABLE_ALLOWED < clause ==> growable_allowed(m.growable_on, m.config)) &&
@@ -236,7 +260,8 @@
     (ASHLAR_CLAUSE_RUNS_END < clause ==>
       runs_end(m.top, m.state, m.hold, m.holder, m.next, m.addr, m.size, m.request)) &&
     (ASHLAR_CLAUSE_REQUESTS_ASKED < clause ==> requests_asked(m.request, m.hold, m.growable, m.prev, m.next)) &&
-    (ASHLAR_CLAUSE_REQUESTS_WAIT < clause ==> requests_wait(m.request, m.stream_count, m.submitted));
+    (ASHLAR_CLAUSE_REQUESTS_WAIT < clause ==> requests_wait(m.request, m.stream_count, m.submitted)) &&
+    (ASHLAR_CLAUSE_REQUESTS_READY < clause ==> requests_ready(m));
   // the step that waits for its outcome is about what request r holds
   predicate request_asked(struct ashlar_manager m, integer r) =
     asked_nothing_held(m.request[r]) ||

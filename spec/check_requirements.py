@@ -8,9 +8,13 @@ Reads spec/requirements.md, the predicates and labels in the ACSL of spec/ and c
 comments of tests, fuzzers, oracles and tools. Prints for each requirement how many predicates, contract
 clauses, tests, oracles and seeded proof faults it has, then the faults, one a line with its place.
 
+A requirement may be linked and yet say more than its predicates and clauses do: a line `open` names the rest,
+and it is not complete.
+
 A fault is a requirement that lacks one of the first four and does not have it planned, a name in the page
-that does not exist, and a tag or label that names no requirement. What is planned is listed; with --strict
-it is a fault as well. --where prints the places behind one requirement.
+that does not exist, a tag or label that names no requirement, and an exception that is only not stated. What
+is planned or open is listed; with --strict it is a fault as well. --where prints the places behind one
+requirement.
 
 A requirement that comes from a row of the scenarios is covered there: the row is in the table, its comment
 names the requirement, and the requirement's evidence names the test of the table; unless the table says why
@@ -28,7 +32,7 @@ PAGE = "spec/requirements.md"
 ROWS = "tests/scenarios/rows.txt"
 ROWS_TEST = "tests/scenarios/rows_test.c"
 ASPECTS = ("predicate", "contract", "test", "oracle")
-FIELDS = ("predicate", "clause", "why", "from", "except", "evidence", "planned")
+FIELDS = ("predicate", "clause", "why", "from", "except", "open", "evidence", "planned")
 
 HEADING = re.compile(r"^(##|###) (REQ-\S+)\s*$")
 IDENTIFIER = re.compile(r"^REQ-[A-Z]+(?:-[a-z0-9]+)?$")
@@ -74,6 +78,10 @@ class Requirement:
     def planned(self):
         words = {word.strip() for word in self.fields.get("planned", "").split(",")} - {""}
         return set(ASPECTS) if words == {"all"} else words
+
+    def is_whole(self):
+        """Nothing is planned, and no part of the statement is left unsaid by predicates and clauses."""
+        return not self.planned() and not self.fields.get("open", "").strip()
 
     def keys(self):
         """The beginnings of labels that belong to it."""
@@ -313,6 +321,8 @@ class Check:
         for name in required:
             if not entry.fields.get(name, "").strip():
                 self.fault(place, f"{entry.id}: no line {name}")
+        if re.search(r"\b[Ss]tated\b", entry.fields.get("except", "")):
+            self.fault(place, f"{entry.id}: what is not stated is no exception; a line open names it")
         for word in sorted(entry.planned() - set(ASPECTS)):
             self.fault(place, f"{entry.id}: {word} cannot be planned")
 
@@ -360,7 +370,7 @@ class Check:
 
     def totals(self):
         entries = [entry for entry in self.requirements.values() if not entry.is_family_only()]
-        whole = [entry for entry in entries if not entry.planned()]
+        whole = [entry for entry in entries if entry.is_whole()]
         nothing = [entry for entry in entries if entry.planned() == set(ASPECTS)]
         exempt = sum(len(entry.exempt) for entry in entries)
         return (
@@ -370,9 +380,10 @@ class Check:
 
     def plans(self):
         for entry in self.requirements.values():
-            if entry.planned():
+            if not entry.is_whole():
                 words = [aspect for aspect in ASPECTS if aspect in entry.planned()]
-                yield f"{entry.id}: " + ("all" if len(words) == len(ASPECTS) else ", ".join(words))
+                words += ["the rest of the statement"] if entry.fields.get("open", "").strip() else []
+                yield f"{entry.id}: " + ("all" if words == list(ASPECTS) else ", ".join(words))
 
     def where(self, identifier):
         entry = self.requirements[identifier]

@@ -176,6 +176,20 @@ class Requirements(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertIn("1 complete, 1 planned in part, 1 planned", output)
 
+    def test_what_is_open_is_not_complete(self):
+        changes = self.page("`tests/size_test.c`\n", "`tests/size_test.c`\n- open: the rest\n")
+        status, output = self.check(changes)
+        self.assertEqual(status, 0, output)
+        self.assertIn("1 complete, 1 planned in part, 1 planned", output)
+        self.assertIn(f"{REQ}SIZE-round: the rest of the statement\n", output)
+        self.assertEqual(self.check(changes, ["--strict"])[0], 1)
+
+    def test_what_is_not_stated_is_no_exception(self):
+        self.must_report(
+            self.page("`tests/size_test.c`\n", "`tests/size_test.c`\n- except: zero is not stated\n"),
+            f"{REQ}SIZE-round: what is not stated is no exception; a line open names it",
+        )
+
     def test_a_plan_covers_only_what_it_names(self):
         self.must_report(
             [("tests/check.c", None, f"/* Oracle: {REQ}RTE */"), ("tests/size_test.c", f"{REQ}SIZE-round, ", "")]

@@ -8,12 +8,11 @@
 // clang-format off
 /* slots that a request is given room for */
 #define NEEDS(Q) needs((Q).rung, (Q).bytes)
-/* requests before one, where one request changes: by so much their sums do */
-#define SUMS_CHANGED(N, K) \
-  loop invariant flying: flying(m->request, K) == flying(\at(*m, Pre).request, K) + \
-    ((N) < (K) ? flies(m->request[N].rung) - flies(\at(*m, Pre).request[N].rung) : 0); \
-  loop invariant needed: slots_needed(m->request, K) == slots_needed(\at(*m, Pre).request, K) + \
-    ((N) < (K) ? NEEDS(m->request[N]) - NEEDS(\at(*m, Pre).request[N]) : 0);
+/* of the sums over all requests, where one of them changes */
+#define COUNT_CHANGED(A, N) flying(m->request, ASHLAR_REQUESTS) - flies(m->request[N].rung) == \
+  flying((A).request, ASHLAR_REQUESTS) - flies((A).request[N].rung)
+#define NEED_CHANGED(A, N) slots_needed(m->request, ASHLAR_REQUESTS) - NEEDS(m->request[N]) == \
+  slots_needed((A).request, ASHLAR_REQUESTS) - NEEDS((A).request[N])
 // clang-format on
 /*@
   logic integer needs(integer rung, integer bytes) =
@@ -290,6 +289,14 @@
     NEEDS(a[n]) <= slots_needed(a, 8) <= ASHLAR_SET_ASIDE - ASHLAR_REQUEST_SLOTS + NEEDS(a[n]);
   lemma slots_needed_most: \forall struct ashlar_request a[8];
     slots_needed(a, 8) <= ASHLAR_REQUEST_SLOTS * flying(a, 8);
+
+  // where one request changes, the sums over all change by what it adds to them
+  lemma flying_changed: \forall struct ashlar_request a[8], b[8]; \forall integer n; 0 <= n < 8 ==>
+    (\forall integer q; 0 <= q < 8 ==> q != n ==> a[q].rung == b[q].rung) ==>
+    flying(b, 8) - flies(b[n].rung) == flying(a, 8) - flies(a[n].rung);
+  lemma slots_needed_changed: \forall struct ashlar_request a[8], b[8]; \forall integer n; 0 <= n < 8 ==>
+    (\forall integer q; 0 <= q < 8 ==> q != n ==> a[q].rung == b[q].rung && a[q].bytes == b[q].bytes) ==>
+    slots_needed(b, 8) - NEEDS(b[n]) == slots_needed(a, 8) - NEEDS(a[n]);
 
   // frames of one request compose
   lemma frames_compose:

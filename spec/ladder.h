@@ -162,5 +162,27 @@
   ensures pools: WANTED_KEPT(\old(*m), request); \
   ensures clocks: clocks_on(\old(*m).submitted, m->submitted); \
   ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
+/* what comes of an outcome: its next step, or its end */
+#define ENSURES_NEXT_STEP STEP_CLAUSES(ensures, \old(*m), \result) \
+  ensures step: \result.kind != ASHLAR_STEP_NONE && \result.status != ASHLAR_ERROR_NO_REQUEST;
+/* a request that is dropped: there may be no spare slots */
+#define REQUIRES_DROPPED requires \valid(m); REQUIRES_WHOLE \
+  requires request: 0 <= request < ASHLAR_REQUESTS; \
+  requires wants: WANTS(request); \
+  requires homed: HOMED; \
+  requires linked: RUN_LINKED(request); \
+  requires asked: ASKED(request) && HOLDS(request, STEP_IS_ABOUT_ONE(request));
+/* a request whose blocks are nobody's now */
+#define ENSURES_LET_GO ENSURES_WHOLE \
+  ENSURES_FRAME(request, -1) \
+  ensures none: HOLDS_NONE(request); \
+  ensures flight: m->in_flight == \old(m->in_flight) && m->request[request].rung == \old(m->request[request].rung); \
+  ensures wants: WANTS(request); \
+  ensures same: m->request[request].bytes == \old(m->request[request].bytes) && \
+    m->request[request].home == \old(m->request[request].home); \
+  ensures homed: HOMED; \
+  ensures pools: WANTED_KEPT(\old(*m), request); \
+  ensures clocks: clocks_on(\old(*m).submitted, m->submitted); \
+  ensures spare: \old(m->spare_count) <= m->spare_count && m->top == \old(m->top);
 // clang-format on
 #endif

@@ -619,6 +619,103 @@ FAULT(returns_beginning)
   returns(m, slot->maps, block);
 }
 
+FAULT(asks_on_another_rung)
+{
+  m->request[slot->asks].rung = ASHLAR_RUNG_RELEASE;
+}
+
+FAULT(asks_while_growing)
+{
+  m->request[slot->asks].growth = ASHLAR_GROWTH_MAPPING;
+}
+
+FAULT(asks_while_undoing)
+{
+  m->request[slot->asks].growth = ASHLAR_GROWTH_UNDOING;
+}
+
+FAULT(asks_and_returns)
+{
+  m->request[slot->asks].growth = ASHLAR_GROWTH_RETURNING;
+}
+
+FAULT(asks_and_reserves)
+{
+  m->request[slot->asks].growth = ASHLAR_GROWTH_RESERVING;
+  m->request[slot->asks].growable = 1;
+}
+
+FAULT(calls_on_another_rung)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_CALLBACKS;
+}
+
+FAULT(reserves_on_another_rung)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_RESERVE;
+  m->request[slot->asks].growth = ASHLAR_GROWTH_RESERVING;
+  m->request[slot->asks].growable = 1;
+  m->request[slot->asks].rung = ASHLAR_RUNG_COLLECT;
+}
+
+FAULT(reserves_ordinary)
+{
+  m->request[slot->asks].step = ASHLAR_STEP_UNRESERVE;
+  m->request[slot->asks].growth = ASHLAR_GROWTH_RESERVING;
+  m->request[slot->asks].growable = 0;
+}
+
+FAULT(maps_on_another_rung)
+{
+  m->request[slot->maps].rung = ASHLAR_RUNG_SEARCH_LAST;
+}
+
+FAULT(maps_ordinary)
+{
+  m->request[slot->maps].growable = 0;
+}
+
+FAULT(undoes_ordinary)
+{
+  m->request[slot->maps].step = ASHLAR_STEP_UNMAP;
+  m->request[slot->maps].growth = ASHLAR_GROWTH_UNDOING;
+  m->request[slot->maps].growable = 0;
+}
+
+FAULT(run_too_short)
+{
+  m->request[slot->maps].size += m->request[slot->maps].run_end;
+}
+
+FAULT(waits_while_growing)
+{
+  m->request[slot->waits].growth = ASHLAR_GROWTH_MAPPING;
+}
+
+/* The growable segment is given back on a rung that asks. */
+FAULT(returns_while_asking)
+{
+  const int32_t block = ashlar_segment_create(m, UINT64_C(1) << 36, 2 * MIB, 0, 1);
+  ashlar_block_pass(m, block, ASHLAR_HELD);
+  ashlar_growth_let_go(m, slot->maps);
+  returns(m, slot->maps, block);
+}
+
+FAULT(unmaps_while_asking)
+{
+  returns_while_asking(m, slot);
+  m->request[slot->maps].step = ASHLAR_STEP_UNMAP;
+  m->request[slot->maps].growth = ASHLAR_GROWTH_NONE;
+}
+
+FAULT(total_lost)
+{
+  (void)slot;
+  m->config.growable = 0;
+  m->growable_on = 0;
+  m->config.device_total = 0;
+}
+
 const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_MAP_ALLOCATED, "map_allocated", mapped_twice},
     {ASHLAR_CLAUSE_MAP_ALLOCATED, "map_allocated", allocated_unmapped},
@@ -706,6 +803,22 @@ const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_REQUESTS_WAIT, "requests_asked", waits_for_none},
     {ASHLAR_CLAUSE_REQUESTS_WAIT, "requests_asked", waits_too_long},
     {ASHLAR_CLAUSE_REQUESTS_WAIT, "requests_asked", waited_beyond},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", asks_on_another_rung},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", asks_while_growing},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", asks_while_undoing},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", asks_and_returns},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", asks_and_reserves},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", calls_on_another_rung},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", reserves_on_another_rung},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", reserves_ordinary},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", maps_on_another_rung},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", maps_ordinary},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", undoes_ordinary},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", run_too_short},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", waits_while_growing},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", returns_while_asking},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", unmaps_while_asking},
+    {ASHLAR_CLAUSE_REQUESTS_READY, "requests_ready", total_lost},
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", stat_wrong},
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", stat_of_all_wrong},
     {ASHLAR_CLAUSE_BLOCKS_COUNTED, "stats_current", stat_of_large_wrong},

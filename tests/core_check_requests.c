@@ -374,6 +374,60 @@ static int64_t requests_asked(const struct ashlar_manager *m)
   return HOLDS;
 }
 
+static int asks_for_memory(const struct ashlar_request *r)
+{
+  return r->rung == ASHLAR_RUNG_ASK || r->rung == ASHLAR_RUNG_ASK_OVERSIZE ||
+         r->rung == ASHLAR_RUNG_ASK_LAST || r->rung == ASHLAR_RUNG_ASK_AGAIN;
+}
+
+static int releases_all(const struct ashlar_request *r)
+{
+  return r->rung == ASHLAR_RUNG_RELEASE || r->rung == ASHLAR_RUNG_RELEASE_AGAIN ||
+         r->rung == ASHLAR_RUNG_EMPTY_RELEASE;
+}
+
+/* The step belongs to the rung, and to what the request is about on it. */
+static int rung_fits(const struct ashlar_manager *m, const struct ashlar_request *r)
+{
+  const int grows = r->growth == ASHLAR_GROWTH_RESERVING || r->growth == ASHLAR_GROWTH_MAPPING ||
+                    r->growth == ASHLAR_GROWTH_UNDOING;
+  if (r->growable && m->config.device_total == 0) {
+    return 0;
+  }
+  if (grows && (!r->growable || !asks_for_memory(r))) {
+    return 0;
+  }
+  switch (r->step) {
+  case ASHLAR_STEP_ALLOCATE:
+    return r->growth == ASHLAR_GROWTH_NONE && asks_for_memory(r);
+  case ASHLAR_STEP_RESERVE:
+  case ASHLAR_STEP_MAP:
+    return grows;
+  case ASHLAR_STEP_UNMAP:
+    return grows || releases_all(r);
+  case ASHLAR_STEP_UNRESERVE:
+    return grows || (r->growth == ASHLAR_GROWTH_RETURNING && releases_all(r));
+  case ASHLAR_STEP_CALLBACKS:
+    return r->growth == ASHLAR_GROWTH_NONE && r->rung == ASHLAR_RUNG_CALLBACKS;
+  default: /* RELEASE, WAIT */
+    return r->growth == ASHLAR_GROWTH_NONE;
+  }
+}
+
+/* Oracle: REQ-LADDER-device. A request can go on: the run that it holds is long enough for it. */
+static int64_t requests_ready(const struct ashlar_manager *m)
+{
+  for (int32_t r = 0; r < ASHLAR_REQUESTS; r++) {
+    const struct ashlar_request *request = &m->request[r];
+    if (flies(m, r) &&
+        (!rung_fits(m, request) ||
+         (request->run != -1 && request->run_end - m->addr[request->run] < request->size))) {
+      return r;
+    }
+  }
+  return HOLDS;
+}
+
 const struct ashlar_core_clause ashlar_core_request_clauses[] = {
     {ASHLAR_CORE_STATE, "none_taken", none_taken},
     {ASHLAR_CORE_STATE, "map_allocated", map_allocated},
@@ -393,5 +447,6 @@ const struct ashlar_core_clause ashlar_core_request_clauses[] = {
     {ASHLAR_CORE_REQUEST, "blocks_held", blocks_held},
     {ASHLAR_CORE_REQUEST, "requests_hold", requests_hold},
     {ASHLAR_CORE_REQUEST, "requests_asked", requests_asked},
+    {ASHLAR_CORE_REQUEST, "requests_ready", requests_ready},
     {0, NULL, NULL},
 };

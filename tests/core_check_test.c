@@ -306,6 +306,9 @@ static void each_clause_has_a_fault(void **state)
   (void)state;
   for (int32_t clause = 0; clause < ASHLAR_CLAUSES; clause++) {
     assert_true(strlen(ashlar_check_name(clause)) > 0);
+    for (int32_t other = 0; other < clause; other++) {
+      assert_string_not_equal(ashlar_check_name(clause), ashlar_check_name(other));
+    }
     if (!has_fault(clause, "")) {
       fail_msg("no fault for %s", ashlar_check_name(clause));
     }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/growable_sizes.h"
 #include "tests/growing_support.h"
 #include "tools/recorder.h"
 
@@ -83,6 +84,61 @@ static void unmapped_blocks_are_in_no_snapshot(void **state)
   ashlar_snapshot_free(&snapshot);
 }
 
+static void must_hold(struct ashlar_growable_size size, int32_t slot, int32_t stream,
+                      uint64_t mapped)
+{
+  assert_int_equal(size.slot, slot);
+  assert_int_equal(size.stream, stream);
+  assert_int_equal(size.class, ASHLAR_CLASS_LARGE);
+  assert_int_equal(size.mapped, mapped);
+}
+
+/* Growable segments are listed by slot, with what of them is mapped; ordinary ones are not. Covers REQ-GROW-sizes. */
+static void segments_tell_what_is_mapped(void **state)
+{
+  static const struct part none[] = {UNMAPPED(40), {LAYER_END, 0}};
+  struct fixture *f = *state;
+  const struct ashlar_manager *m = f->m;
+  struct ashlar_growable_size size;
+  fixture_restart(f, growing_config(), 2, UINT64_MAX);
+  assert_int_equal(ashlar_growable_next(m, -1).slot, -1);
+  assert_int_equal(
+      ashlar_segment_add(f->m, UINT64_C(1) << 40, 20 * MIB, 0, ASHLAR_CLASS_LARGE, 0).status,
+      ASHLAR_OK);
+  lay(f, RANGE, mixed, 0, 0);
+  lay(f, 2 * RANGE, none, 0, 1);
+  size = ashlar_growable_next(m, -1);
+  must_hold(size, slot_at(m, RANGE), 0, 40 * MIB);
+  size = ashlar_growable_next(m, size.slot);
+  must_hold(size, slot_at(m, 2 * RANGE), 1, 0);
+  assert_int_equal(ashlar_growable_next(m, size.slot).slot, -1);
+  assert_int_equal(ashlar_growable_next(m, ashlar_slot_limit(m)).slot, -1);
+  assert_int_equal(ashlar_growable_next(m, INT32_MAX).slot, -1);
+  assert_int_equal(ashlar_growable_next(m, INT32_MIN).slot, slot_at(m, RANGE));
+}
+
+/* What a request has mapped counts from then on, what it is unmapping counts no more. Covers REQ-GROW-sizes. */
+static void a_request_maps_and_unmaps(void **state)
+{
+  static const struct part parts[] = {UNMAPPED(20), FREE(20), UNMAPPED(20), {LAYER_END, 0}};
+  struct fixture *f = *state;
+  struct ashlar_step step;
+  fixture_restart(f, growing_config(), 2, UINT64_MAX);
+  lay(f, RANGE, parts, 0, 0);
+  step = begun(f, 60 * MIB, 0);
+  assert_int_equal(step.kind, ASHLAR_STEP_MAP);
+  assert_int_equal(ashlar_growable_next(f->m, -1).mapped, 20 * MIB);
+  step = performed(f, step);
+  assert_int_equal(step.kind, ASHLAR_STEP_MAP);
+  assert_int_equal(ashlar_growable_next(f->m, -1).mapped, 40 * MIB);
+  step = finished(f, step);
+  assert_int_equal(ashlar_growable_next(f->m, -1).mapped, 60 * MIB);
+  must_free(f, step.slot);
+  step = ashlar_empty_cache_begin(f->m, -1, ashlar_nobody());
+  assert_int_equal(step.kind, ASHLAR_STEP_UNMAP);
+  assert_int_equal(ashlar_growable_next(f->m, -1).mapped, 0);
+}
+
 /* The blocks of the range from its start on: state and bytes, in MiB. */
 static void must_be(const struct ashlar_manager *m, const uint64_t (*expected)[2], size_t count)
 {
@@ -146,6 +202,8 @@ int main(void)
       cmocka_unit_test(unmapped_blocks_are_not_counted),
       cmocka_unit_test(unmapped_blocks_are_not_found),
       cmocka_unit_test(unmapped_blocks_are_in_no_snapshot),
+      cmocka_unit_test(segments_tell_what_is_mapped),
+      cmocka_unit_test(a_request_maps_and_unmaps),
       cmocka_unit_test(blocks_join_their_kind),
   };
   return cmocka_run_group_tests(tests, fixture_start, fixture_stop);

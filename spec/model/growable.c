@@ -254,3 +254,22 @@ enum model_status model_grown(struct model *m, int32_t request, enum model_outco
   model_settle(m);
   return MODEL_OK;
 }
+
+/* The next growable segment, and how much of it is mapped. REQ-GROW-sizes. */
+struct model_growable model_growable_next(const struct model *m, int32_t segment)
+{
+  struct model_growable next = {.segment = -1};
+  for (int32_t i = segment + 1; i < m->segments && next.segment == -1; i++) {
+    if (m->segment[i].used && m->segment[i].growable) {
+      next = (struct model_growable){i, m->segment[i].stream, m->segment[i].small,
+                                     m->segment[i].address, 0};
+    }
+  }
+  for (int32_t i = 0; i < m->blocks && next.segment != -1; i++) {
+    if (m->block[i].state != MODEL_UNUSED && m->block[i].segment == next.segment &&
+        m->block[i].mapped) {
+      next.mapped += m->block[i].size;
+    }
+  }
+  return next;
+}

@@ -96,6 +96,9 @@ enum model_status model_checkpoint_save(struct model *m, int32_t pool, struct mo
 struct model_restored model_checkpoint_restore(struct model *m, struct model_caller caller,
                                                const struct model_checkpoint *checkpoint);
 
+/* --- growable segments: growable.c --- */
+struct model_growable model_growable_next(const struct model *m, int32_t segment);
+
 /* --- statistics: stats.c --- */
 void model_reset_peaks(struct model *m);
 void model_reset_totals(struct model *m);

@@ -123,6 +123,15 @@ struct model_segment {
   uint64_t age; /* segments that were created before it */
 };
 
+/* What a growable segment holds. */
+struct model_growable {
+  int32_t segment; /* -1: there is none */
+  int32_t stream;
+  bool small;
+  uint64_t address;
+  uint64_t mapped; /* bytes */
+};
+
 struct model_stream {
   bool used;
   bool gone;

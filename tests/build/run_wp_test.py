@@ -52,6 +52,34 @@ class Gate(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertNotIn("other", output)
 
+    def test_parts_have_each_function_once(self):
+        both = GOOD + GOOD.replace("next(", "other(")
+        record = RECORD + "m other 5\n"
+        for part, name in (("1", "next"), ("2", "other")):
+            status, output = self.run_wp(both, "--part=" + part, "--parts=2", functions=(), record=record)
+            self.assertEqual(status, 0, output)
+            self.assertIn(f"proved: m {name} 5/5 goals", output)
+            self.assertIn("m: 5 / 5 goals, 1 functions", output)
+
+    def test_the_first_part_has_the_lemmas(self):
+        lemma = "/*@ lemma twice: \\forall integer x; x + x == 2 * x; */\n"
+        both = GOOD + GOOD.replace("next(", "other(") + lemma
+        record = RECORD + "m other 5\n"
+        options = ("--part=1", "--parts=2")
+        status, output = self.run_wp(both, *options, functions=(), record=record + "m (lemmas) 1\n")
+        self.assertEqual(status, 0, output)
+        self.assertIn("m: 1 / 1 goals of lemmas, 0 beside the parts", output)
+        self.refused("(lemmas) has 1 goals, recorded are none", both, *options, functions=(), record=record)
+        wrong = both.replace("2 * x", "3 * x")
+        self.refused("not proved: typed_ref_lemma_twice", wrong, *options, functions=(), record=record + "m (lemmas) 1\n")
+
+    def test_the_first_part_finds_what_is_not_recorded(self):
+        three = GOOD + GOOD.replace("next(", "other(") + GOOD.replace("next(", "third(")
+        self.refused(
+            "third is proved and not listed",
+            three, "--part=1", "--parts=2", functions=(), record=RECORD + "m other 5\n",
+        )
+
     def test_the_capacity_is_defined(self):
         status, output = self.run_wp("#if ASHLAR_SLOTS != 64\n#error capacity\n#endif\n" + GOOD)
         self.assertEqual(status, 0, output)
