@@ -116,13 +116,11 @@ static int32_t count_blocks(const struct ashlar_manager *m, int32_t pool, int al
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires head: 0 <= head < m->top && m->state[head] != ASHLAR_UNUSED;
     requires room: 0 <= count <= room && \valid(saved + (0 .. room - 1));
-    requires entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top && is_mapped(*m, i) &&
-      in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
+    requires entries: RECORDED(HOME_POOL(head), saved, count);
     terminates \true; exits \false;
     assigns saved[count .. room - 1];
     ensures count: count <= \result <= room;
-    ensures REQ_CHECKPOINT_save_entries: \forall integer k; 0 <= k < \result ==> \exists integer i; 0 <= i < m->top &&
-      is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
+    ensures REQ_CHECKPOINT_save_entries: RECORDED(HOME_POOL(head), saved, \result);
 */
 static int32_t record_segment(const struct ashlar_manager *m, int32_t head,
                               struct ashlar_saved *saved, int32_t count, int32_t room)
@@ -133,14 +131,19 @@ static int32_t record_segment(const struct ashlar_manager *m, int32_t head,
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> m->state[slot] != ASHLAR_UNUSED &&
         m->home[slot] == m->home[head]);
       loop invariant count: \at(count, Pre) <= count <= room;
-      loop invariant entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top &&
-        is_mapped(*m, i) && in_pool(*m, m->home[head] / ASHLAR_STREAMS / ASHLAR_CLASSES, i) && ENTRY_OF(saved[k], i);
+      loop invariant entries: RECORDED(HOME_POOL(head), saved, count);
       loop assigns slot, count, saved[\at(count, Pre) .. room - 1];
       loop variant slot == -1 ? 0 : UINT64_MAX - m->addr[slot];
   */
   while (slot != -1 && count < room) {
     if (m->state[slot] != ASHLAR_UNMAPPED) {
       saved[count] = saved_of(m, slot);
+      /*@ assert one: is_mapped(*m, slot) && in_pool(*m, HOME_POOL(head), slot) &&
+            ENTRY_OF(saved[count], slot); */
+      /*@ assert left: \forall integer k; 0 <= k < count ==> saved[k].address == \at(saved[k].address, LoopCurrent) &&
+            saved[k].size == \at(saved[k].size, LoopCurrent) && saved[k].home == \at(saved[k].home, LoopCurrent) &&
+            saved[k].allocated == \at(saved[k].allocated, LoopCurrent); */
+      //@ assert others: RECORDED(HOME_POOL(head), saved, count);
       count++;
     }
     slot = m->next[slot];
@@ -154,8 +157,7 @@ static int32_t record_segment(const struct ashlar_manager *m, int32_t head,
     terminates \true; exits \false;
     assigns saved[0 .. room - 1];
     ensures count: 0 <= \result <= room;
-    ensures REQ_CHECKPOINT_save_entries: \forall integer k; 0 <= k < \result ==> \exists integer i; 0 <= i < m->top &&
-      is_mapped(*m, i) && in_pool(*m, pool, i) && ENTRY_OF(saved[k], i);
+    ensures REQ_CHECKPOINT_save_entries: RECORDED(pool, saved, \result);
 */
 static int32_t record_all(const struct ashlar_manager *m, int32_t pool, struct ashlar_saved *saved,
                           int32_t room)
@@ -166,8 +168,7 @@ static int32_t record_all(const struct ashlar_manager *m, int32_t pool, struct a
   int32_t count = 0;
   /*@ loop invariant head: 0 <= head <= m->top;
       loop invariant count: 0 <= count <= room;
-      loop invariant entries: \forall integer k; 0 <= k < count ==> \exists integer i; 0 <= i < m->top &&
-        is_mapped(*m, i) && in_pool(*m, pool, i) && ENTRY_OF(saved[k], i);
+      loop invariant entries: RECORDED(pool, saved, count);
       loop assigns head, count, saved[0 .. room - 1];
       loop variant m->top - head;
   */
@@ -560,8 +561,8 @@ static void reserve(struct ashlar_manager *m, int32_t count)
      requires last: 0 <= last < m->top && m->state[last] != ASHLAR_UNUSED && m->next[last] == -1;
      terminates \true; exits \false;
      assigns \nothing;
-     ensures none: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==> m->base[j] == m->base[last] ==>
-       m->addr[j] <= m->addr[last];
+     ensures none: \forall integer j; 0 <= j < m->top ==> m->state[j] != ASHLAR_UNUSED ==>
+       m->base[j] == m->base[last] ==> m->addr[j] <= m->addr[last];
   @/
   static void none_behind(const struct ashlar_manager *m, int32_t last)
   {
@@ -583,8 +584,9 @@ static void reserve(struct ashlar_manager *m, int32_t count)
      requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
      terminates \true; exits \false;
      assigns \nothing;
-     ensures head: 0 <= \result < m->top && m->state[\result] != ASHLAR_UNUSED && m->base[\result] == m->addr[\result] &&
-       m->base[\result] == m->base[slot] && m->home[\result] == m->home[slot];
+     ensures head: 0 <= \result < m->top && m->state[\result] != ASHLAR_UNUSED &&
+       m->base[\result] == m->addr[\result] && m->base[\result] == m->base[slot] &&
+       m->home[\result] == m->home[slot];
   @/
   static int32_t head_of(const struct ashlar_manager *m, int32_t slot)
   {
@@ -745,11 +747,14 @@ static void free_from(struct ashlar_manager *m, int32_t pool, int32_t head)
 {
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
+  //@ assert first: m->state[head] != ASHLAR_UNUSED ==> m->base[head] == m->addr[head] ==> m->prev[head] == -1;
   if (m->state[head] != ASHLAR_UNUSED && m->prev[head] == -1 &&
       ashlar_home_pool(m->home[head]) == pool) {
     free_segment(m, pool, head);
     //@ ghost ashlar_whole_open(m);
     //@ ghost ashlar_blocks_open(m);
+    /*@ assert freed: \forall integer j; 0 <= j < m->top ==> m->state[j] == ASHLAR_ALLOCATED ==>
+          m->base[j] != m->base[head]; */
   }
 }
 
@@ -882,7 +887,7 @@ static void free_all(struct ashlar_manager *m, int32_t pool)
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires settled: pool_settled(*m, pool);
     requires unused: pool_unused(*m, pool);
-    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (..));
     requires fits: \forall integer k; 0 <= k < count ==> is_fit(*m, saved[k], pool);
     terminates \true; exits \false;
     assigns ASSIGNS_TAKEN_BACK;
@@ -1015,7 +1020,7 @@ static int32_t rebuild(struct ashlar_manager *m, struct ashlar_saved saved, int3
 
 /* Makes the blocks of a record that were allocated; how many there are. */
 /*@ requires \valid(m); REQUIRES_WHOLE
-    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (..));
     requires apart: ENTRIES_APART;
     requires sound: \forall integer k; 0 <= k < count ==> is_sound(saved[k], pool);
     requires there: \forall integer k; 0 <= k < count ==> is_there(*m, saved[k]);
@@ -1065,7 +1070,7 @@ static int32_t rebuild_all(struct ashlar_manager *m, int32_t pool, const struct 
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires settled: pool_settled(*m, pool);
     requires unused: pool_unused(*m, pool);
-    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (..));
     requires fits: \forall integer k; 0 <= k < count ==> is_fit(*m, saved[k], pool);
     requires room: 2 * count + ASHLAR_REQUEST_SLOTS * ASHLAR_REQUESTS <= ROOM_OF(*m);
     terminates \true; exits \false;
@@ -1100,7 +1105,7 @@ static void make_room(struct ashlar_manager *m, int32_t pool, const struct ashla
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires settled: pool_settled(*m, pool);
     requires unused: pool_unused(*m, pool);
-    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (..));
     requires apart: ENTRIES_APART;
     requires fits: \forall integer k; 0 <= k < count ==> is_fit(*m, saved[k], pool);
     requires spare: 2 * count <= m->spare_count;

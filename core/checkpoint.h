@@ -35,7 +35,7 @@ struct ashlar_restored {
 /* Records a private pool, after deferred blocks went on. Errors: BUSY, POOL; PENDING: a block of it is pending or held;
    CAPACITY: it has more than `room` blocks, of which the first are recorded. Linear in the blocks of the manager. */
 /*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
-    requires saved: 0 <= room && \valid(saved + (0 .. room - 1)) && \separated(m, saved + (0 .. room - 1));
+    requires saved: 0 <= room && \valid(saved + (0 .. room - 1)) && \separated(m, saved + (..));
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED],
       saved[0 .. room - 1];
@@ -65,7 +65,7 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
    recorded blocks overlap, or a stream of their uses is gone; CAPACITY, USES. Linear in the blocks of the manager and of the
    record for each segment that was recorded. */
 /*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
-    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (0 .. count - 1));
+    requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (..));
     terminates \true; exits \false;
     assigns ASSIGNS_RESERVE, ASSIGNS_GIVEN_BACK, ASSIGNS_ALLOCATION, m->completed[ASHLAR_STREAM_DEFERRED];
     ensures whole: WHOLE_STATE; SETTINGS_INVARIANT(ensures)

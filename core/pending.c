@@ -118,6 +118,8 @@ static int submit(struct ashlar_manager *m, int32_t slot)
   //@ ghost ashlar_uses_open(m);
   /*@ assert none: NOT_USED(\at(*m, Pre), slot) ==> \forall integer u; 0 <= u < m->use_top ==>
         m->use_block[u] != slot; */
+  //@ assert first: m->first_use[slot] != 0 ==> 0 <= m->first_use[slot] - 1 < m->use_top;
+  //@ assert own: m->first_use[slot] != 0 ==> m->use_block[m->first_use[slot] - 1] == slot;
   //@ assert nowhere: NOT_USED(\at(*m, Pre), slot) ==> m->first_use[slot] == 0;
   if (m->first_use[slot] == 0) {
     free_unused(m, slot);

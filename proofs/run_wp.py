@@ -37,10 +37,10 @@ HYPOTHESIS = re.compile(
     r"\[wp\] \S+: Warning: *\n"
     r"  Memory model hypotheses for function '(\w+)':\n"
     r"  /\*@ *\n? *behavior wp_typed_ref:\n"
-    r"((?: *requires \\(?:valid|separated)\([\w, ]+\); *\n?)+) *\*/\n"
+    r"((?: *requires \\(?:valid|separated)\((?:\w+(?: \+ \(\.\.\))?(?:, )?)+\); *\n?)+) *\*/\n"
     r"(?:  .*\n)+"
 )
-SEPARATED = re.compile(r"\\separated\((\w+), (\w+)\)")
+SEPARATED = re.compile(r"\\separated\(([^,;]+), ([^,;]+)\);")
 PLAIN_COMMENT = re.compile(r"/\*(?!@).*?\*/|//(?!@)[^\n]*", re.DOTALL)
 ASSUMED = re.compile(r"\b(admit|axiom|axiomatic|no_wp)\b")
 LOOP = re.compile(r"\b(?:for|while)\s*\(")
@@ -224,6 +224,7 @@ def check_hypotheses(outcome, paths):
     text = "".join(annotated_text(path) for path in paths)
     for function, clauses in outcome.hypotheses.items():
         for one, other in SEPARATED.findall(clauses):
+            one, other = re.escape(one), re.escape(other)
             if not re.search(rf"\\separated\(\s*({one}\s*,\s*{other}|{other}\s*,\s*{one})\s*\)", text):
                 yield f"{function}: '{one}' and '{other}' are taken to be separated and no contract requires it"
 

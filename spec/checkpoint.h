@@ -30,6 +30,11 @@
   // an entry is of a block
   predicate is_entry(struct ashlar_manager m, integer address, integer size, integer home, integer allocated, integer i) =
     address == m.addr[i] && size == m.size[i] && home == m.home[i] && (allocated != 0 <==> m.state[i] == ASHLAR_ALLOCATED);
+  // an entry is of a mapped block of a pool
+  predicate is_recorded(struct ashlar_manager m, integer pool, integer address, integer size, integer home,
+    integer allocated) =
+    \exists integer i; 0 <= i < m.top && is_mapped(m, i) && in_pool(m, pool, i) &&
+      is_entry(m, address, size, home, allocated, i);
   // an entry has the mark of a stream
   predicate is_marked(struct ashlar_saved saved, integer s) = (saved.use[s / 64] >> (s % 64)) % 2 != 0;
   predicate marks_live(struct ashlar_manager m, struct ashlar_saved saved) =
@@ -75,6 +80,10 @@
 */
 // clang-format off
 #define ENTRY_OF(SAVED, I) is_entry(*m, (SAVED).address, (SAVED).size, (SAVED).home, (SAVED).allocated, I)
+#define HOME_POOL(I) m->home[I] / ASHLAR_STREAMS / ASHLAR_CLASSES
+/* the first N entries are of mapped blocks of a pool */
+#define RECORDED(POOL, SAVED, N) \forall integer k; 0 <= k < (N) ==> is_recorded(*m, POOL, (SAVED)[k].address, \
+  (SAVED)[k].size, (SAVED)[k].home, (SAVED)[k].allocated)
 #define ASSIGNS_TAKEN_BACK ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->oversize_allocations, ASSIGNS_MAP, \
   ALL(in_map), ALL(generation)
 /* what has memory has it still, in its segment */

@@ -140,6 +140,14 @@ class Gate(unittest.TestCase):
         two += "void two(int *a, int *b)\n{\n  *a = 1;\n  *b = 2;\n}\n"
         self.refused("taken to be separated", two, functions=("two",))
 
+    def test_a_separation_from_an_array(self):
+        text = "/*@ requires \\valid(m) && \\valid_read(a + (0 .. 1)){}; assigns *m; ensures *m == a[1]; */\n"
+        text += "void copy(int *m, const int *a)\n{{\n  *m = 0;\n  *m = a[1];\n}}\n"
+        self.refused("taken to be separated", text.format(""), functions=("copy",))
+        stated = text.format(" && \\separated(m, a + (..))")
+        status, output = self.run_wp(stated, functions=("copy",), record="m copy 5\n")
+        self.assertEqual(status, 0, output)
+
     def test_another_tool(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as pins:
             pins.write("z3 --version = 99.0\n")
