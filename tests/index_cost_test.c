@@ -108,7 +108,6 @@ static void test_logarithm(void **state)
 {
   struct ashlar_manager *m = *state;
   uint64_t random = 7;
-  uint64_t most = 0;
   int32_t slot = 0;
   for (int exponent = 3; exponent <= LARGEST; exponent++) {
     int32_t blocks = 1 << exponent;
@@ -122,7 +121,7 @@ static void test_logarithm(void **state)
     if (comparison == NULL) {
       find_comparison(m);
     }
-    most = 0;
+    uint64_t most = 0;
     for (int i = 0; i < QUESTIONS; i++) {
       int32_t list = (int32_t)(ashlar_random(&random) % 5);
       uint64_t size = 512 * (ashlar_random(&random) % 70);
