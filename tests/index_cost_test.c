@@ -16,7 +16,7 @@
 #include "core/free_index.h"
 #include "tests/storage.h"
 
-enum { FUNCTIONS = 64, LARGEST = 15, QUESTIONS = 2000 };
+enum { FUNCTIONS = 64, LARGEST = 15, QUESTIONS = 2000, SIZES = 64 };
 
 struct entries {
   const void *function[FUNCTIONS];
@@ -85,7 +85,7 @@ static uint64_t bits(int32_t number)
 static void set_key(struct ashlar_manager *m, int32_t slot, uint64_t *random)
 {
   m->list[slot] = (int32_t)(ashlar_random(random) % 4);
-  m->size[slot] = 512 * (1 + ashlar_random(random) % 64);
+  m->size[slot] = 512 * (1 + ashlar_random(random) % SIZES);
   m->age[slot] = ashlar_random(random) % 3;
   m->addr[slot] = 512 * (uint64_t)slot;
 }
@@ -124,7 +124,7 @@ static void test_logarithm(void **state)
     uint64_t most = 0;
     for (int i = 0; i < QUESTIONS; i++) {
       int32_t list = (int32_t)(ashlar_random(&random) % 5);
-      uint64_t size = 512 * (ashlar_random(&random) % 70);
+      uint64_t size = 512 * (ashlar_random(&random) % (SIZES + 6));
       int32_t other = (int32_t)(ashlar_random(&random) % (uint64_t)blocks);
       forget();
       (void)ashlar_index_best(m, list, size);
