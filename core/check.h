@@ -151,7 +151,17 @@ struct ashlar_finding ashlar_check(const struct ashlar_manager *m);
   void ashlar_valid_is_checked(const struct ashlar_manager *m);
 */
 
-/* The name of a clause; "" for a number that is none. */
+/* Bytes of the longest name, with its end. */
+#define ASHLAR_NAME_BYTES 24
+
+/* The name of a clause; "" for a number that is none. O(1). */
+/*@ terminates \true; exits \false;
+    assigns \result \from clause;
+    ensures readable: \valid_read(\result + (0 .. ASHLAR_NAME_BYTES - 1));
+    ensures ended: \result[ASHLAR_NAME_BYTES - 1] == 0;
+    ensures REQ_VALID_named: 0 <= clause < ASHLAR_CLAUSES ==> \result[0] != 0;
+    ensures REQ_VALID_unnamed: clause < 0 || ASHLAR_CLAUSES <= clause ==> \result[0] == 0;
+*/
 const char *ashlar_check_name(int32_t clause);
 
 #endif
