@@ -88,8 +88,8 @@ static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_
   //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_after(m, home, 0, 0, 0);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home);
-      loop invariant passed: \forall integer j; 0 <= j < m->top ==> is_collected(*m, j, cutoff) ==> m->home[j] == home ==>
-        slot != -1 && (j == slot || block_less(*m, slot, j));
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> is_collected(*m, j, cutoff) ==>
+        m->home[j] == home ==> slot != -1 && (j == slot || block_less(*m, slot, j));
       loop assigns slot;
       loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
   */

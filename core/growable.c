@@ -114,7 +114,8 @@ static int has_room(const struct ashlar_manager *m, int32_t slot, uint64_t size)
       loop invariant passed: slot != -1 ==> \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
         m->addr[start] <= m->addr[i] < m->addr[slot] ==>
         is_open(*m, i) && m->base[i] == m->base[start] && 0 <= m->next[i];
-      loop invariant ended: 0 <= last < m->top && (slot == -1 ==> m->state[last] != ASHLAR_UNUSED && m->next[last] == -1 &&
+      loop invariant ended: 0 <= last < m->top && (slot == -1 ==>
+        m->state[last] != ASHLAR_UNUSED && m->next[last] == -1 &&
         m->addr[start] <= m->addr[last] && m->addr[last] + m->size[last] < m->addr[start] + size);
       loop assigns slot, missing, last;
       loop variant missing;

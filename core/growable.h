@@ -75,8 +75,8 @@ uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uin
     assigns \nothing;
     ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home && run_open(*m, \result, size) &&
       m->growable[\result] == 1;
-    ensures REQ_GROW_run_start: \result != -1 ==> m->state[\result] == ASHLAR_UNMAPPED || (0 <= m->next[\result] < m->top &&
-      gives_start(*m, home, m->next[\result], \result));
+    ensures REQ_GROW_run_start: \result != -1 ==> m->state[\result] == ASHLAR_UNMAPPED ||
+      (0 <= m->next[\result] < m->top && gives_start(*m, home, m->next[\result], \result));
     ensures REQ_GROW_run_first: \forall integer i; 0 <= i < m->top ==> \forall integer start; 0 <= start < m->top ==>
       gives_start(*m, home, i, start) ==> run_open(*m, start, size) ==>
       \result != -1 && m->addr[\result] <= m->addr[start];

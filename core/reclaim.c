@@ -122,9 +122,29 @@ static int32_t first_in_class(const struct ashlar_manager *m, int32_t pool, int3
   return -1;
 }
 
+/*@ ghost
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures whole: nothing_active(*m) ==> ordinary_whole(*m);
+  @/
+  static void whole_when_idle(const struct ashlar_manager *m)
+  {
+    ashlar_blocks_open(m);
+    /@ assert free: nothing_active(*m) ==> \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
+         m->growable[i] == 0 ==> m->state[i] == ASHLAR_FREE; @/
+    /@ assert behind: nothing_active(*m) ==> \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_FREE ==>
+         m->growable[i] == 0 ==> m->next[i] == -1; @/
+    /@ assert before: nothing_active(*m) ==> \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_FREE ==>
+         m->growable[i] == 0 ==> m->prev[i] == -1; @/
+  }
+*/
+
 int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool)
 {
   //@ ghost ashlar_whole_open(m);
+  //@ ghost whole_when_idle(m);
   int32_t first = pool == 0 ? ASHLAR_CLASS_LARGE : ASHLAR_CLASS_SMALL;
   int32_t second = pool == 0 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
   int32_t slot = first_in_class(m, pool, first, 0, 0);
@@ -144,6 +164,7 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
 {
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_pools_open(m);
+  //@ ghost whole_when_idle(m);
   int32_t slot = in_default != 0 ? ashlar_reclaim_in_pool(m, 0) : -1;
   int32_t pool = ashlar_pool_next_freeable(m, 0, own);
   /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && can_go(*m, slot);

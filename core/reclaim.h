@@ -42,7 +42,12 @@ int ashlar_reclaim_has_room(const struct ashlar_manager *m);
       m->home[j] / ASHLAR_STREAMS < ASHLAR_CLASSES ==> \result != -1 && (j == \result || pool_before(*m, \result, j));
     ensures REQ_POOL_freeable_gone: \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==>
       walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
-      m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ==> \result != -1 && (j == \result || pool_before(*m, \result, j));
+      m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ==>
+      \result != -1 && (j == \result || pool_before(*m, \result, j));
+    ensures REQ_CANON_whole_default: nothing_active(*m) ==> \result == -1 ==> in_default != 0 ==> no_ordinary(*m, 0);
+    ensures REQ_CANON_whole_freeable: nothing_active(*m) ==> \result == -1 ==>
+      \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==> walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==>
+      no_ordinary(*m, p);
     ensures REQ_LADDER_everything_default: \result == -1 ==> in_default != 0 ==> none_in_class(*m, 0) && none_in_class(*m, 1);
 */
 int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own);
@@ -59,6 +64,8 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
       \result != -1 && (j == \result || goes_before(*m, \result, j));
     ensures REQ_GROW_release_order: \result != -1 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
       m->home[j] / ASHLAR_STREAMS == m->home[\result] / ASHLAR_STREAMS ==> j == \result || kind_before(*m, \result, j);
+    ensures REQ_CANON_whole_free: nothing_active(*m) ==> ordinary_whole(*m);
+    ensures REQ_CANON_whole_in_pool: nothing_active(*m) ==> \result == -1 ==> no_ordinary(*m, pool);
     ensures REQ_LADDER_everything_in_pool: \result == -1 ==>
       none_in_class(*m, pool * ASHLAR_CLASSES) && none_in_class(*m, pool * ASHLAR_CLASSES + 1);
 */

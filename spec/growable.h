@@ -13,7 +13,8 @@
   logic integer range_bytes(integer total, integer most) =
     most != 0 && most < total + total / 8 ? most : total + total / 8;
   logic integer range_most(struct ashlar_manager m, integer home) =
-    home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ? m.config.reservation_small : m.config.reservation_large;
+    home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ?
+      m.config.reservation_small : m.config.reservation_large;
 
   // bytes of a block before its first whole page, and whether it has one
   logic integer granules_over(struct ashlar_manager m, integer i) =

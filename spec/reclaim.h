@@ -18,6 +18,16 @@
   predicate none_in_class(struct ashlar_manager m, integer pool_class) =
     \forall integer i; 0 <= i < m.top ==> m.home[i] / ASHLAR_STREAMS == pool_class ==> !can_go(m, i);
 
+  // REQ-CANON-whole: no block has an owner, is used, or is in the hands of a request
+  predicate nothing_active(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==>
+      m.state[i] == ASHLAR_UNUSED || m.state[i] == ASHLAR_FREE || m.state[i] == ASHLAR_UNMAPPED;
+  predicate ordinary_whole(struct ashlar_manager m) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==> m.growable[i] == 0 ==> whole_free(m, i);
+  predicate no_ordinary(struct ashlar_manager m, integer pool) =
+    \forall integer i; 0 <= i < m.top ==> m.state[i] != ASHLAR_UNUSED ==>
+      m.home[i] / ASHLAR_STREAMS / ASHLAR_CLASSES == pool ==> m.growable[i] != 0;
+
   // REQ-LADDER-order, of blocks of one class: streams ascending by key, in a list the free-list order
   predicate list_before(struct ashlar_manager m, integer i, integer j) =
     m.stream_rank[m.home[i] % ASHLAR_STREAMS] < m.stream_rank[m.home[j] % ASHLAR_STREAMS] ||
