@@ -173,6 +173,8 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
       loop invariant first: in_default != 0 ==> slot == -1 ==> none_in_class(*m, 0) && none_in_class(*m, 1);
       loop invariant default: in_default != 0 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
         m->home[j] / ASHLAR_STREAMS < ASHLAR_CLASSES ==> slot != -1 && (j == slot || pool_before(*m, slot, j));
+      loop invariant from: slot != -1 ==> (m->home[slot] / ASHLAR_STREAMS < ASHLAR_CLASSES ? in_default != 0 :
+        walks(*m, m->home[slot] / ASHLAR_STREAMS / ASHLAR_CLASSES, ASHLAR_POOL_FREEABLE, 0, own));
       loop invariant ahead: slot == -1 ==> \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==>
         walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
         m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ==> pool != 0 && m->pool_serial[pool] <= m->pool_serial[p];

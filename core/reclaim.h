@@ -44,6 +44,9 @@ int ashlar_reclaim_has_room(const struct ashlar_manager *m);
       walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
       m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ==>
       \result != -1 && (j == \result || pool_before(*m, \result, j));
+    ensures REQ_POOL_freeable_only: \result != -1 ==>
+      (m->home[\result] / ASHLAR_STREAMS < ASHLAR_CLASSES ? in_default != 0 :
+      walks(*m, m->home[\result] / ASHLAR_STREAMS / ASHLAR_CLASSES, ASHLAR_POOL_FREEABLE, 0, own));
     ensures REQ_CANON_whole_default: nothing_active(*m) ==> \result == -1 ==> in_default != 0 ==> no_ordinary(*m, 0);
     ensures REQ_CANON_whole_freeable: nothing_active(*m) ==> \result == -1 ==>
       \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==> walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==>
