@@ -53,6 +53,8 @@ uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot)
   uint64_t page = bytes / ASHLAR_GRANULE;
   uint64_t over = (m->addr[slot] - m->base[slot]) / ASHLAR_GRANULE % page;
   uint64_t lead = over == 0 ? 0 : (page - over) * ASHLAR_GRANULE;
+  //@ assert lead: lead == lead_of(*m, slot);
+  //@ assert granule: 0 <= lead < bytes && lead % 512 == 0;
   //@ ghost uint64_t granules = (m->addr[slot] - m->base[slot]) / ASHLAR_GRANULE;
   //@ ghost uint64_t count = granules / page;
   //@ assert page: page * 512 == bytes;
