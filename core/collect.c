@@ -19,9 +19,10 @@ void ashlar_collect_searched(struct ashlar_manager *m, int32_t home)
 /* Searches since a free block of the default pool's large class entered its list. */
 /*@ requires \valid(m);
     requires slot: 0 <= slot < ASHLAR_SLOTS && m->entered[slot] <= m->pool_searches[ASHLAR_CLASS_LARGE];
+    requires class: m->home[slot] / ASHLAR_STREAMS == ASHLAR_CLASS_LARGE;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_LADDER_age: \result == m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[slot];
+    ensures REQ_LADDER_age: \result == age_in_list(*m, slot);
 */
 static uint64_t age_of(const struct ashlar_manager *m, int32_t slot)
 {
@@ -79,12 +80,16 @@ uint64_t ashlar_collect_mean(const struct ashlar_manager *m)
     assigns \nothing;
     ensures some: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) && m->growable[\result] == 0 &&
       m->home[\result] == home && cutoff <= m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[\result];
+    ensures first: \forall integer j; 0 <= j < m->top ==> is_collected(*m, j, cutoff) ==> m->home[j] == home ==>
+      \result != -1 && (j == \result || block_less(*m, \result, j));
 */
 static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_t cutoff)
 {
   //@ ghost ashlar_blocks_open(m);
   int32_t slot = ashlar_index_after(m, home, 0, 0, 0);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home);
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> is_collected(*m, j, cutoff) ==>
+        m->home[j] == home ==> slot != -1 && (j == slot || block_less(*m, slot, j));
       loop assigns slot;
       loop variant slot == -1 ? 0 : m->free_count - m->place[slot];
   */
@@ -97,14 +102,19 @@ static int32_t old_in_list(const struct ashlar_manager *m, int32_t home, uint64_
 int32_t ashlar_collect_next(const struct ashlar_manager *m, uint64_t cutoff)
 {
   //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_streams_open(m);
   int32_t place = 0;
   /*@ loop invariant place: 0 <= place <= m->stream_count;
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> is_collected(*m, j, cutoff) ==>
+        place <= m->stream_rank[m->home[j] % ASHLAR_STREAMS];
       loop assigns place;
       loop variant m->stream_count - place;
   */
   while (place < m->stream_count) {
-    int32_t slot =
-        old_in_list(m, ashlar_home(0, ASHLAR_CLASS_LARGE, m->stream_order[place]), cutoff);
+    int32_t home = ashlar_home(0, ASHLAR_CLASS_LARGE, m->stream_order[place]);
+    int32_t slot = old_in_list(m, home, cutoff);
+    /*@ assert here: \forall integer j; 0 <= j < m->top ==> is_collected(*m, j, cutoff) ==>
+          m->stream_rank[m->home[j] % ASHLAR_STREAMS] == place ==> m->home[j] == home; */
     if (slot != -1) {
       return slot;
     }

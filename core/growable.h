@@ -23,7 +23,7 @@ uint64_t ashlar_growable_page(const struct ashlar_manager *m, int32_t home);
 /*@ requires page: 0 < page && bytes + page * 512 <= UINT64_MAX - 512;
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_GROW_map_pages: bytes <= \result < bytes + page * 512 + 512;
+    ensures REQ_GROW_map_pages: rounds_up_to(\result, bytes, page * 512);
     ensures granule: \result % 512 == 0;
 */
 uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page);
@@ -36,6 +36,8 @@ uint64_t ashlar_growable_pages(uint64_t bytes, uint64_t page);
     assigns \nothing;
     ensures granule: \result % 512 == 0;
     ensures some: 0 < m->config.device_total ==> 0 < \result;
+    ensures REQ_GROW_reserve_bytes: rounds_up_to(\result, range_bytes(m->config.device_total, range_most(*m, home)),
+      page_of(m->config.large_segment_size, home));
 */
 uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t home);
 
@@ -47,6 +49,8 @@ uint64_t ashlar_growable_reservation(const struct ashlar_manager *m, int32_t hom
     assigns \nothing;
     ensures REQ_GROW_unmap_lead: \result == lead_of(*m, slot);
     ensures granule: 0 <= \result < page_of(m->config.large_segment_size, m->home[slot]) && \result % 512 == 0;
+    ensures REQ_GROW_page_lead: rounds_up_to(m->addr[slot] - m->base[slot] + \result, m->addr[slot] - m->base[slot],
+      page_of(m->config.large_segment_size, m->home[slot]));
 */
 uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot);
 /*@ requires \valid(m); REQUIRES_BLOCKS
@@ -57,6 +61,8 @@ uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot);
     assigns \nothing;
     ensures REQ_GROW_unmap_pages: \result % 512 == 0 && (0 < \result ==> lead + \result <= m->size[slot]);
     ensures some: 0 < \result <==> has_pages(*m, slot);
+    ensures REQ_GROW_unmap_most: rounds_down_to(\result, lead < m->size[slot] ? m->size[slot] - lead : 0,
+      page_of(m->config.large_segment_size, m->home[slot]));
 */
 uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uint64_t lead);
 
@@ -69,6 +75,11 @@ uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uin
     assigns \nothing;
     ensures REQ_GROW_run: \result != -1 ==> 0 <= \result < m->top && m->home[\result] == home && run_open(*m, \result, size) &&
       m->growable[\result] == 1;
+    ensures REQ_GROW_run_start: \result != -1 ==> m->state[\result] == ASHLAR_UNMAPPED ||
+      (0 <= m->next[\result] < m->top && gives_start(*m, home, m->next[\result], \result));
+    ensures REQ_GROW_run_first: \forall integer i; 0 <= i < m->top ==> \forall integer start; 0 <= start < m->top ==>
+      gives_start(*m, home, i, start) ==> run_open(*m, start, size) ==>
+      \result != -1 && m->addr[\result] <= m->addr[start];
 */
 int32_t ashlar_growable_run(const struct ashlar_manager *m, int32_t home, uint64_t size);
 

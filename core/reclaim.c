@@ -84,7 +84,12 @@ static int32_t first_behind(const struct ashlar_manager *m, int32_t home, uint8_
     terminates \true; exits \false;
     assigns \nothing;
     ensures some: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result) && m->growable[\result] == growable &&
-      m->home[\result] / ASHLAR_STREAMS == pool * ASHLAR_CLASSES + class;
+      m->home[\result] / ASHLAR_STREAMS == pool * ASHLAR_CLASSES + class &&
+      place <= m->stream_rank[m->home[\result] % ASHLAR_STREAMS];
+    ensures first: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==> m->growable[j] == growable ==>
+      m->home[j] / ASHLAR_STREAMS == pool * ASHLAR_CLASSES + class ==>
+      place <= m->stream_rank[m->home[j] % ASHLAR_STREAMS] ==>
+      \result != -1 && (j == \result || list_before(*m, \result, j));
     ensures none: \result == -1 ==> place == 0 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
       m->growable[j] == growable ==> m->home[j] / ASHLAR_STREAMS != pool * ASHLAR_CLASSES + class;
 */
@@ -104,6 +109,11 @@ static int32_t first_in_class(const struct ashlar_manager *m, int32_t pool, int3
   while (place < m->stream_count) {
     int32_t home = ashlar_home(pool, class, m->stream_order[place]);
     int32_t slot = first_behind(m, home, growable, 0, 0, 0);
+    /*@ assert here: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+          m->home[j] / ASHLAR_STREAMS == pool * ASHLAR_CLASSES + class ==>
+          m->stream_rank[m->home[j] % ASHLAR_STREAMS] == place ==> m->home[j] == home; */
+    /*@ assert least: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==> m->growable[j] == growable ==>
+          m->home[j] == home ==> slot != -1 && (j == slot || block_less(*m, slot, j)); */
     if (slot != -1) {
       return slot;
     }
@@ -112,9 +122,29 @@ static int32_t first_in_class(const struct ashlar_manager *m, int32_t pool, int3
   return -1;
 }
 
+/*@ ghost
+  /@ requires \valid(m);
+     requires blocks: BLOCKS_STATE;
+     terminates \true; exits \false;
+     assigns \nothing;
+     ensures whole: nothing_active(*m) ==> ordinary_whole(*m);
+  @/
+  static void whole_when_idle(const struct ashlar_manager *m)
+  {
+    ashlar_blocks_open(m);
+    /@ assert free: nothing_active(*m) ==> \forall integer i; 0 <= i < m->top ==> m->state[i] != ASHLAR_UNUSED ==>
+         m->growable[i] == 0 ==> m->state[i] == ASHLAR_FREE; @/
+    /@ assert behind: nothing_active(*m) ==> \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_FREE ==>
+         m->growable[i] == 0 ==> m->next[i] == -1; @/
+    /@ assert before: nothing_active(*m) ==> \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_FREE ==>
+         m->growable[i] == 0 ==> m->prev[i] == -1; @/
+  }
+*/
+
 int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool)
 {
   //@ ghost ashlar_whole_open(m);
+  //@ ghost whole_when_idle(m);
   int32_t first = pool == 0 ? ASHLAR_CLASS_LARGE : ASHLAR_CLASS_SMALL;
   int32_t second = pool == 0 ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE;
   int32_t slot = first_in_class(m, pool, first, 0, 0);
@@ -133,17 +163,44 @@ int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool)
 int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own)
 {
   //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_pools_open(m);
+  //@ ghost whole_when_idle(m);
   int32_t slot = in_default != 0 ? ashlar_reclaim_in_pool(m, 0) : -1;
   int32_t pool = ashlar_pool_next_freeable(m, 0, own);
   /*@ loop invariant slot: slot != -1 ==> 0 <= slot < m->top && can_go(*m, slot);
-      loop invariant pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
+      loop invariant pool: 0 <= pool < ASHLAR_POOL_NUMBERS &&
+        (0 < pool ==> walks(*m, pool, ASHLAR_POOL_FREEABLE, 0, own));
       loop invariant first: in_default != 0 ==> slot == -1 ==> none_in_class(*m, 0) && none_in_class(*m, 1);
+      loop invariant default: in_default != 0 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+        m->home[j] / ASHLAR_STREAMS < ASHLAR_CLASSES ==> slot != -1 && (j == slot || pool_before(*m, slot, j));
+      loop invariant from: slot != -1 ==> (m->home[slot] / ASHLAR_STREAMS < ASHLAR_CLASSES ? in_default != 0 :
+        walks(*m, m->home[slot] / ASHLAR_STREAMS / ASHLAR_CLASSES, ASHLAR_POOL_FREEABLE, 0, own));
+      loop invariant ahead: slot == -1 ==> \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==>
+        walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+        m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ==> pool != 0 && m->pool_serial[pool] <= m->pool_serial[p];
+      loop invariant found: slot != -1 ==> \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==>
+        walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+        m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ==> j == slot || pool_before(*m, slot, j);
       loop assigns slot, pool;
       loop variant pool == 0 ? 0 : UINT64_MAX + 1 - m->pool_serial[pool];
   */
   while (slot == -1 && pool != 0) {
+    //@ ghost int32_t passed = pool;
     slot = ashlar_reclaim_in_pool(m, pool);
+    /*@ assert none: slot == -1 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+          m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES != passed; */
+    /*@ assert same: slot != -1 ==> m->home[slot] / ASHLAR_STREAMS / ASHLAR_CLASSES == passed &&
+          \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+          m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == passed ==> j == slot || pool_before(*m, slot, j); */
+    /*@ assert apart: \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==> walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==>
+          p != passed ==> m->pool_serial[passed] <= m->pool_serial[p] ==> m->pool_serial[passed] < m->pool_serial[p]; */
+    /*@ assert later: slot != -1 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+          0 < m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES ==>
+          m->pool_serial[passed] < m->pool_serial[m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES] ==>
+          pool_before(*m, slot, j); */
     pool = ashlar_pool_next_freeable(m, m->pool_serial[pool], own);
+    /*@ assert next: \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==> walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==>
+          m->pool_serial[passed] < m->pool_serial[p] ==> 0 < pool && m->pool_serial[pool] <= m->pool_serial[p]; */
   }
   return slot;
 }
@@ -151,6 +208,7 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
 int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot)
 {
   //@ ghost ashlar_whole_open(m);
+  //@ ghost ashlar_blocks_open(m);
   int32_t place = 0;
   int32_t class = ASHLAR_CLASS_LARGE;
   int32_t next = -1;
@@ -179,8 +237,12 @@ int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, ui
   if (slot != -1) {
     return slot;
   }
+  /*@ assert none: first != 0 && 0 < bytes ==> \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
+        m->growable[j] == 0 ==> m->home[j] == home ==> m->size[j] < bytes; */
   slot = ashlar_index_before(m, home, UINT64_MAX, UINT64_MAX, UINT64_MAX);
   /*@ loop invariant slot: -1 <= slot < m->top && (slot != -1 ==> indexed(*m, slot) && m->list[slot] == home);
+      loop invariant passed: \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==> m->growable[j] == 0 ==>
+        m->home[j] == home ==> slot != -1 && (j == slot || block_less(*m, j, slot));
       loop assigns slot;
       loop variant slot == -1 ? 0 : m->place[slot] + 1;
   */

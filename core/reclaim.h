@@ -38,6 +38,19 @@ int ashlar_reclaim_has_room(const struct ashlar_manager *m);
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_LADDER_first: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result);
+    ensures REQ_LADDER_order_default: in_default != 0 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+      m->home[j] / ASHLAR_STREAMS < ASHLAR_CLASSES ==> \result != -1 && (j == \result || pool_before(*m, \result, j));
+    ensures REQ_POOL_freeable_gone: \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==>
+      walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+      m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == p ==>
+      \result != -1 && (j == \result || pool_before(*m, \result, j));
+    ensures REQ_POOL_freeable_only: \result != -1 ==>
+      (m->home[\result] / ASHLAR_STREAMS < ASHLAR_CLASSES ? in_default != 0 :
+      walks(*m, m->home[\result] / ASHLAR_STREAMS / ASHLAR_CLASSES, ASHLAR_POOL_FREEABLE, 0, own));
+    ensures REQ_CANON_whole_default: nothing_active(*m) ==> \result == -1 ==> in_default != 0 ==> no_ordinary(*m, 0);
+    ensures REQ_CANON_whole_freeable: nothing_active(*m) ==> \result == -1 ==>
+      \forall integer p; 0 < p < ASHLAR_POOL_NUMBERS ==> walks(*m, p, ASHLAR_POOL_FREEABLE, 0, own) ==>
+      no_ordinary(*m, p);
     ensures REQ_LADDER_everything_default: \result == -1 ==> in_default != 0 ==> none_in_class(*m, 0) && none_in_class(*m, 1);
 */
 int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own);
@@ -49,6 +62,13 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
     assigns \nothing;
     ensures REQ_LADDER_first_in_pool: \result != -1 ==> 0 <= \result < m->top && can_go(*m, \result) &&
       m->home[\result] / ASHLAR_STREAMS / ASHLAR_CLASSES == pool;
+    ensures REQ_LADDER_order_in_pool: \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+      m->home[j] / ASHLAR_STREAMS / ASHLAR_CLASSES == pool ==>
+      \result != -1 && (j == \result || goes_before(*m, \result, j));
+    ensures REQ_GROW_release_order: \result != -1 ==> \forall integer j; 0 <= j < m->top ==> can_go(*m, j) ==>
+      m->home[j] / ASHLAR_STREAMS == m->home[\result] / ASHLAR_STREAMS ==> j == \result || kind_before(*m, \result, j);
+    ensures REQ_CANON_whole_free: nothing_active(*m) ==> ordinary_whole(*m);
+    ensures REQ_CANON_whole_in_pool: nothing_active(*m) ==> \result == -1 ==> no_ordinary(*m, pool);
     ensures REQ_LADDER_everything_in_pool: \result == -1 ==>
       none_in_class(*m, pool * ASHLAR_CLASSES) && none_in_class(*m, pool * ASHLAR_CLASSES + 1);
 */
@@ -61,6 +81,12 @@ int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool);
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_LADDER_next: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
+    ensures REQ_LADDER_order_behind: slot == -1 || (m->home[slot] / ASHLAR_STREAMS < ASHLAR_CLASSES &&
+      m->growable[slot] == 0) ==> \result != -1 ==> slot == -1 || goes_before(*m, slot, \result);
+    ensures REQ_LADDER_order_next: slot == -1 || (m->home[slot] / ASHLAR_STREAMS < ASHLAR_CLASSES &&
+      m->growable[slot] == 0) ==> \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==> m->growable[j] == 0 ==>
+      m->home[j] / ASHLAR_STREAMS < ASHLAR_CLASSES ==> slot == -1 || goes_before(*m, slot, j) ==>
+      \result != -1 && (j == \result || goes_before(*m, \result, j));
 */
 int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot);
 
@@ -72,6 +98,14 @@ int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot);
     assigns \nothing;
     ensures REQ_LADDER_oversize: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) &&
       m->growable[\result] == 0 && m->home[\result] == home && (bytes <= m->size[\result] || limit <= m->size[\result]);
+    ensures REQ_LADDER_oversize_least: first != 0 && 0 < bytes ==> \forall integer j; 0 <= j < m->top ==>
+      whole_free(*m, j) ==> m->growable[j] == 0 ==> m->home[j] == home ==> bytes <= m->size[j] ==>
+      \result != -1 && bytes <= m->size[\result] && (j == \result || block_less(*m, \result, j));
+    ensures REQ_LADDER_oversize_greatest: \result != -1 ==> first == 0 || m->size[\result] < bytes ==>
+      \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==> m->growable[j] == 0 ==> m->home[j] == home ==>
+      j == \result || block_less(*m, j, \result);
+    ensures REQ_LADDER_oversize_none: \result == -1 ==> \forall integer j; 0 <= j < m->top ==> whole_free(*m, j) ==>
+      m->growable[j] == 0 ==> m->home[j] == home ==> m->size[j] < limit;
 */
 int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, uint64_t bytes,
                                 uint64_t limit, int first);
@@ -80,8 +114,7 @@ int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, ui
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
-    ensures REQ_LADDER_age_counts: \result != 0 <==> m->collect_above != UINT64_MAX &&
-      (m->limit != UINT64_MAX || m->config.policy == ASHLAR_POLICY_COMPLETE);
+    ensures REQ_LADDER_age_counts: \result != 0 <==> ages_count(*m);
 */
 int ashlar_collect_counts(const struct ashlar_manager *m);
 
@@ -92,6 +125,7 @@ int ashlar_collect_counts(const struct ashlar_manager *m);
     assigns m->pool_searches[0 .. ASHLAR_POOL_CLASSES - 1];
     ensures REQ_LADDER_age_more: \forall integer k; 0 <= k < ASHLAR_POOL_CLASSES ==>
       \old(*m).pool_searches[k] <= m->pool_searches[k];
+    ensures REQ_LADDER_age_one: search_counted(\old(*m), *m, home / ASHLAR_STREAMS);
 */
 void ashlar_collect_searched(struct ashlar_manager *m, int32_t home);
 
@@ -109,6 +143,8 @@ uint64_t ashlar_collect_mean(const struct ashlar_manager *m);
     ensures REQ_LADDER_collect_old: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result) &&
       m->growable[\result] == 0 && m->home[\result] / ASHLAR_STREAMS == ASHLAR_CLASS_LARGE &&
       cutoff <= m->pool_searches[ASHLAR_CLASS_LARGE] - m->entered[\result];
+    ensures REQ_LADDER_collect_first: \forall integer j; 0 <= j < m->top ==> is_collected(*m, j, cutoff) ==>
+      \result != -1 && (j == \result || list_before(*m, \result, j));
 */
 int32_t ashlar_collect_next(const struct ashlar_manager *m, uint64_t cutoff);
 

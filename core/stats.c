@@ -62,8 +62,7 @@ void ashlar_stats_change(struct ashlar_manager *m, int32_t kind, int32_t class, 
 
 /*@ terminates \true; exits \false;
     assigns \nothing;
-    ensures \result.current == counter.current && \result.peak == counter.current &&
-      \result.allocated == counter.allocated && \result.freed == counter.freed;
+    ensures anew: peak_begun(counter, \result);
 */
 static struct ashlar_counter peak_anew(struct ashlar_counter counter)
 {
@@ -73,8 +72,7 @@ static struct ashlar_counter peak_anew(struct ashlar_counter counter)
 
 /*@ terminates \true; exits \false;
     assigns \nothing;
-    ensures \result.current == counter.current && \result.peak == counter.peak && \result.allocated == 0 &&
-      \result.freed == 0;
+    ensures anew: totals_begun(counter, \result);
 */
 static struct ashlar_counter totals_anew(struct ashlar_counter counter)
 {
@@ -88,10 +86,8 @@ void ashlar_stats_reset_peaks(struct ashlar_manager *m)
   int32_t k = 0;
   int32_t pool = 0;
   /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
-      loop invariant done: \forall integer j; 0 <= j < k ==>
-        m->stat[j].peak == m->stat[j].current == \at(m->stat[j].current, Pre);
-      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==>
-        m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop invariant done: \forall integer j; 0 <= j < k ==> peak_begun(\at(*m, Pre).stat[j], m->stat[j]);
+      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==> m->stat[j] == \at(*m, Pre).stat[j];
       loop assigns k, ASSIGNS_STATS;
       loop variant ASHLAR_STATS - k;
   */
@@ -102,6 +98,10 @@ void ashlar_stats_reset_peaks(struct ashlar_manager *m)
   m->oversize_allocations = peak_anew(m->oversize_allocations);
   m->oversize_segments = peak_anew(m->oversize_segments);
   /*@ loop invariant pool: 0 <= pool <= ASHLAR_POOL_NUMBERS;
+      loop invariant begun: \forall integer p; 0 <= p < pool ==>
+        peak_begun(\at(*m, Pre).pool_reserved[p], m->pool_reserved[p]);
+      loop invariant left: \forall integer p; pool <= p < ASHLAR_POOL_NUMBERS ==>
+        m->pool_reserved[p] == \at(*m, Pre).pool_reserved[p];
       loop assigns pool, m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1];
       loop variant ASHLAR_POOL_NUMBERS - pool;
   */
@@ -116,10 +116,8 @@ void ashlar_stats_reset_totals(struct ashlar_manager *m)
   int32_t k = 0;
   int32_t pool = 0;
   /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
-      loop invariant done: \forall integer j; 0 <= j < k ==>
-        m->stat[j].allocated == 0 && m->stat[j].freed == 0 && m->stat[j].current == \at(m->stat[j].current, Pre);
-      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==>
-        m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop invariant done: \forall integer j; 0 <= j < k ==> totals_begun(\at(*m, Pre).stat[j], m->stat[j]);
+      loop invariant rest: \forall integer j; k <= j < ASHLAR_STATS ==> m->stat[j] == \at(*m, Pre).stat[j];
       loop assigns k, ASSIGNS_STATS;
       loop variant ASHLAR_STATS - k;
   */
@@ -130,6 +128,10 @@ void ashlar_stats_reset_totals(struct ashlar_manager *m)
   m->oversize_allocations = totals_anew(m->oversize_allocations);
   m->oversize_segments = totals_anew(m->oversize_segments);
   /*@ loop invariant pool: 0 <= pool <= ASHLAR_POOL_NUMBERS;
+      loop invariant begun: \forall integer p; 0 <= p < pool ==>
+        totals_begun(\at(*m, Pre).pool_reserved[p], m->pool_reserved[p]);
+      loop invariant left: \forall integer p; pool <= p < ASHLAR_POOL_NUMBERS ==>
+        m->pool_reserved[p] == \at(*m, Pre).pool_reserved[p];
       loop assigns pool, m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1];
       loop variant ASHLAR_POOL_NUMBERS - pool;
   */
@@ -149,7 +151,7 @@ struct ashlar_stats_copy ashlar_stats_copy(const struct ashlar_manager *m)
   struct ashlar_stats_copy copy;
   int32_t k = 0;
   /*@ loop invariant k: 0 <= k <= ASHLAR_STATS;
-      loop invariant copied: \forall integer j; 0 <= j < k ==> copy.stat[j].current == m->stat[j].current;
+      loop invariant copied: \forall integer j; 0 <= j < k ==> copy.stat[j] == m->stat[j];
       loop assigns k, copy.stat[0 .. ASHLAR_STATS - 1];
       loop variant ASHLAR_STATS - k;
   */
@@ -165,6 +167,7 @@ struct ashlar_stats_copy ashlar_stats_copy(const struct ashlar_manager *m)
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures \result.current == now;
+    ensures once: moved_once(counter, \result);
 */
 static struct ashlar_counter moved(struct ashlar_counter counter, uint64_t now)
 {
@@ -177,7 +180,7 @@ static struct ashlar_counter moved(struct ashlar_counter counter, uint64_t now)
 /* By how much a number is above another. */
 /*@ terminates \true; exits \false;
     assigns \nothing;
-    ensures \result == (a > b ? a - b : 0);
+    ensures \result == risen(b, a);
 */
 static uint64_t above(uint64_t a, uint64_t b)
 {
@@ -188,6 +191,7 @@ static uint64_t above(uint64_t a, uint64_t b)
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures \result.current == now;
+    ensures both: moved_with(counter, \result, small_before, small_now, large_before, large_now);
 */
 static struct ashlar_counter moved_both(struct ashlar_counter counter, uint64_t now,
                                         uint64_t small_before, uint64_t small_now,
@@ -211,6 +215,12 @@ void ashlar_stats_once(struct ashlar_manager *m, struct ashlar_stats_copy before
         m->stat[j].current == \at(m->stat[j].current, Pre);
       loop invariant rest: \forall integer j; kind * ASHLAR_STAT_COLUMNS <= j < ASHLAR_STATS ==>
         m->stat[j].current == \at(m->stat[j].current, Pre);
+      loop invariant class: \forall integer j; 0 <= j < kind ==>
+        moved_once(before.stat[j * 3 + 1], m->stat[j * 3 + 1]) &&
+        moved_once(before.stat[j * 3 + 2], m->stat[j * 3 + 2]);
+      loop invariant both: \forall integer j; 0 <= j < kind ==>
+        moved_with(before.stat[j * 3], m->stat[j * 3], before.stat[j * 3 + 1].current, m->stat[j * 3 + 1].current,
+          before.stat[j * 3 + 2].current, m->stat[j * 3 + 2].current);
       loop assigns kind, ASSIGNS_STATS;
       loop variant ASHLAR_STAT_KINDS - kind;
   */

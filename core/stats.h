@@ -9,6 +9,7 @@
 #define ASHLAR_CORE_STATS_H
 
 #include "core/manager.h"
+#include "spec/stats.h"
 
 // clang-format off
 #define ASSIGNS_STATS m->stat[0 .. ASHLAR_STATS - 1]
@@ -54,6 +55,8 @@ struct ashlar_stats_copy {
     terminates \true; exits \false;
     assigns \nothing;
     ensures \forall integer k; 0 <= k < ASHLAR_STATS ==> \result.stat[k].current == m->stat[k].current;
+    ensures copied: \forall integer k; 0 <= k < ASHLAR_STATS ==> \result.stat[k] == m->stat[k];
+    ensures oversize: \result.oversize_allocations == m->oversize_allocations;
 */
 struct ashlar_stats_copy ashlar_stats_copy(const struct ashlar_manager *m);
 /*@ requires \valid(m);
@@ -61,6 +64,14 @@ struct ashlar_stats_copy ashlar_stats_copy(const struct ashlar_manager *m);
     assigns ASSIGNS_STATS, m->oversize_allocations;
     ensures REQ_ACCOUNT_net_once: \forall integer k; 0 <= k < ASHLAR_STATS ==>
       m->stat[k].current == \old(m->stat[k].current);
+    ensures REQ_ACCOUNT_net_class: \forall integer kind; 0 <= kind < ASHLAR_STAT_KINDS ==>
+      moved_once(before.stat[kind * 3 + 1], m->stat[kind * 3 + 1]) &&
+      moved_once(before.stat[kind * 3 + 2], m->stat[kind * 3 + 2]);
+    ensures REQ_ACCOUNT_net_both: \forall integer kind; 0 <= kind < ASHLAR_STAT_KINDS ==>
+      moved_with(before.stat[kind * 3], m->stat[kind * 3], before.stat[kind * 3 + 1].current,
+        m->stat[kind * 3 + 1].current, before.stat[kind * 3 + 2].current, m->stat[kind * 3 + 2].current);
+    ensures REQ_ACCOUNT_net_oversize: m->oversize_allocations.current == \old(m->oversize_allocations.current) &&
+      moved_once(before.oversize_allocations, m->oversize_allocations);
 */
 void ashlar_stats_once(struct ashlar_manager *m, struct ashlar_stats_copy before);
 
@@ -70,7 +81,11 @@ void ashlar_stats_once(struct ashlar_manager *m, struct ashlar_stats_copy before
     assigns ASSIGNS_STATS, m->oversize_allocations, m->oversize_segments,
       m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1];
     ensures REQ_ACCOUNT_reset_peaks: \forall integer k; 0 <= k < ASHLAR_STATS ==>
-      m->stat[k].peak == m->stat[k].current == \old(m->stat[k].current);
+      peak_begun(\old(*m).stat[k], m->stat[k]);
+    ensures REQ_ACCOUNT_reset_peaks_oversize: peak_begun(\old(m->oversize_allocations), m->oversize_allocations) &&
+      peak_begun(\old(m->oversize_segments), m->oversize_segments);
+    ensures REQ_ACCOUNT_reset_peaks_pools: \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==>
+      peak_begun(\old(*m).pool_reserved[p], m->pool_reserved[p]);
 */
 void ashlar_stats_reset_peaks(struct ashlar_manager *m);
 /*@ requires \valid(m);
@@ -79,7 +94,11 @@ void ashlar_stats_reset_peaks(struct ashlar_manager *m);
       m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1], m->alloc_retries, m->ooms, m->sync_all_streams,
       m->device_allocs, m->device_frees;
     ensures REQ_ACCOUNT_reset_totals: \forall integer k; 0 <= k < ASHLAR_STATS ==>
-      m->stat[k].allocated == 0 && m->stat[k].freed == 0 && m->stat[k].current == \old(m->stat[k].current);
+      totals_begun(\old(*m).stat[k], m->stat[k]);
+    ensures REQ_ACCOUNT_reset_totals_oversize: totals_begun(\old(m->oversize_allocations), m->oversize_allocations) &&
+      totals_begun(\old(m->oversize_segments), m->oversize_segments);
+    ensures REQ_ACCOUNT_reset_totals_pools: \forall integer p; 0 <= p < ASHLAR_POOL_NUMBERS ==>
+      totals_begun(\old(*m).pool_reserved[p], m->pool_reserved[p]);
     ensures REQ_ACCOUNT_calls_reset: m->alloc_retries == 0 && m->ooms == 0 && m->sync_all_streams == 0 &&
       m->device_allocs == 0 && m->device_frees == 0;
 */
@@ -91,8 +110,7 @@ void ashlar_stats_reset_totals(struct ashlar_manager *m);
     ensures REQ_ACCOUNT_current: counter.current + amount <= UINT64_MAX ==> \result.current == counter.current + amount;
     ensures REQ_ACCOUNT_peak: \result.peak >= counter.peak && \result.peak >= \result.current &&
       (\result.peak == counter.peak || \result.peak == \result.current);
-    ensures REQ_ACCOUNT_total: counter.allocated + amount <= UINT64_MAX ==>
-      \result.allocated == counter.allocated + amount;
+    ensures REQ_ACCOUNT_total: \result.allocated == total_of(counter.allocated, amount);
     ensures freed: \result.freed == counter.freed;
 */
 struct ashlar_counter ashlar_counter_increase(struct ashlar_counter counter, uint64_t amount);
@@ -100,7 +118,7 @@ struct ashlar_counter ashlar_counter_increase(struct ashlar_counter counter, uin
     assigns \nothing;
     ensures REQ_ACCOUNT_current: amount <= counter.current ==> \result.current == counter.current - amount;
     ensures REQ_ACCOUNT_peak: \result.peak == counter.peak && \result.allocated == counter.allocated;
-    ensures REQ_ACCOUNT_total: counter.freed + amount <= UINT64_MAX ==> \result.freed == counter.freed + amount;
+    ensures REQ_ACCOUNT_total: \result.freed == total_of(counter.freed, amount);
 */
 struct ashlar_counter ashlar_counter_decrease(struct ashlar_counter counter, uint64_t amount);
 

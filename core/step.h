@@ -4,6 +4,7 @@
 #define ASHLAR_CORE_STEP_H
 
 #include "core/manager.h"
+#include "spec/pool.h"
 
 enum ashlar_step_kind {
   ASHLAR_STEP_NONE = 0, /* never given */
@@ -63,8 +64,8 @@ struct ashlar_step ashlar_step_error(enum ashlar_status status);
     ensures \result.kind == kind && \result.status == ASHLAR_OK && \result.request == -1 && \result.slot == slot &&
       \result.address == m->addr[slot] && \result.bytes == m->size[slot] &&
       \result.generation == m->generation[slot] && \result.stream == m->home[slot] % ASHLAR_STREAMS &&
-      \result.pool == m->home[slot] / ASHLAR_STREAMS / ASHLAR_CLASSES &&
-      \result.allocator == m->pool_allocator[\result.pool];
+      \result.pool == m->home[slot] / ASHLAR_STREAMS / ASHLAR_CLASSES;
+    ensures REQ_POOL_allocator_about: is_from(*m, slot, \result.allocator);
 */
 struct ashlar_step ashlar_step_about(const struct ashlar_manager *m, enum ashlar_step_kind kind,
                                      int32_t slot);

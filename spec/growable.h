@@ -2,10 +2,19 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_GROWABLE_H
 #define ASHLAR_SPEC_GROWABLE_H
+
+#include "spec/size_policy.h"
 /*@
   predicate page_allowed(integer large) = 10485760 < large <= 1152921504606846975 && large % 2097152 == 0;
   logic integer page_of(integer large, integer home) =
     home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ? 2097152 : large;
+
+  // REQ-GROW-reserve: what a range is to have, before it is rounded up to pages
+  logic integer range_bytes(integer total, integer most) =
+    most != 0 && most < total + total / 8 ? most : total + total / 8;
+  logic integer range_most(struct ashlar_manager m, integer home) =
+    home / ASHLAR_STREAMS % ASHLAR_CLASSES == ASHLAR_CLASS_SMALL ?
+      m.config.reservation_small : m.config.reservation_large;
 
   // bytes of a block before its first whole page, and whether it has one
   logic integer granules_over(struct ashlar_manager m, integer i) =
@@ -27,5 +36,10 @@
       m.addr[start] <= m.addr[i] < m.addr[start] + size ==>
       is_open(m, i) && m.base[i] == m.base[start] &&
       (m.addr[i] + m.size[i] < m.addr[start] + size ==> 0 <= m.next[i]);
+
+  // REQ-GROW-run: an unmapped block of a home gives a start: `start`, the open block `before` it, or itself
+  predicate gives_start(struct ashlar_manager m, integer home, integer i, integer start) =
+    m.state[i] == ASHLAR_UNMAPPED && m.home[i] == home &&
+    (0 <= m.prev[i] && is_open(m, m.prev[i]) ? start == m.prev[i] : start == i);
 */
 #endif

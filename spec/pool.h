@@ -41,6 +41,9 @@
   // --- words for contracts ---
   predicate has_pool(struct ashlar_manager m, integer p) =
     0 < p < ASHLAR_POOL_NUMBERS && m.pool_state[p] != ASHLAR_POOL_UNUSED;
+  // REQ-POOL-allocator: where the segment of a block is from
+  predicate is_from(struct ashlar_manager m, integer slot, integer allocator) =
+    allocator == m.pool_allocator[m.home[slot] / ASHLAR_STREAMS / ASHLAR_CLASSES];
   predicate scope_applies(struct ashlar_manager m, integer p, integer thread, integer stream) =
     0 < m.scope_serial[p] && (m.scope_thread[p] == 0 || m.scope_thread[p] == thread) &&
     (m.scope_stream[p] == -1 || m.scope_stream[p] == stream);

@@ -12,6 +12,8 @@
   // r is the least multiple of q that is at least n
   predicate multiple(integer r, integer q) = \exists integer k; r == k * q;
   predicate rounds_up_to(integer r, integer n, integer q) = n <= r < n + q && multiple(r, q);
+  // the greatest that is at most n
+  predicate rounds_down_to(integer r, integer n, integer q) = r <= n < r + q && multiple(r, q);
 
   // a block of `size` bytes may serve a request of `want` bytes, given the split limit and its slack
   predicate within_split_limit(integer want, integer size, integer limit, integer slack) =
