@@ -1,7 +1,8 @@
 /* address_map.h - from the start address of an allocated block to its slot.
  *
- * A chained hash: buckets and chains hold slot + 1, so that zeroed storage is an empty map. Chains ascend by slot. The
- * map answers for starts only; an interior or unknown address has no slot. Requirement: REQ-FREE.
+ * A chained hash: buckets and chains hold slot + 1, so that zeroed storage is an empty map. Chains ascend by slot; at
+ * worst one has all blocks of the map. The map answers for starts only; an interior or unknown address has no slot.
+ * Requirement: REQ-FREE.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_CORE_ADDRESS_MAP_H
@@ -29,7 +30,8 @@
   void ashlar_map_close(const struct ashlar_manager *m);
 */
 
-/* Slot of the allocated block that starts at the address, -1 only where there is none. Expected O(1). */
+/* Slot of the allocated block that starts at the address, -1 only where there is none. Linear in the blocks of a
+   bucket, expected O(1). */
 /*@ requires \valid(m); REQUIRES_MAP
     terminates \true; exits \false;
     assigns \nothing;
@@ -40,7 +42,7 @@
 */
 int32_t ashlar_map_find(const struct ashlar_manager *m, uint64_t addr);
 
-/* Adds a block. Expected O(1). */
+/* Adds a block. Linear in the blocks of its bucket, expected O(1). */
 /*@ requires \valid(m);
     requires slot: 0 <= slot < m->top && m->in_map[slot] == 0;
     REQUIRES_MAP
@@ -51,7 +53,7 @@ int32_t ashlar_map_find(const struct ashlar_manager *m, uint64_t addr);
 */
 void ashlar_map_insert(struct ashlar_manager *m, int32_t slot);
 
-/* Removes a block, before its address changes. Expected O(1). */
+/* Removes a block, before its address changes. Linear in the blocks of its bucket, expected O(1). */
 /*@ requires \valid(m);
     requires slot: 0 <= slot < m->top && m->in_map[slot] == 1;
     REQUIRES_MAP

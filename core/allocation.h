@@ -16,8 +16,8 @@
 
 /* The free block that a request takes, -1: none. The least of the list of at least `size` bytes; where growable
    segments are off for the request, of ordinary segments alone; where they are on, the walk of REQ-BESTFIT-walk goes on
-   from it. No other block is tried where the split limit forbids the one reached. Changes nothing. O(log blocks), and
-   linear in the blocks of growable segments that are passed over. */
+   from it. No other block is tried where the split limit forbids the one reached. Changes nothing. O(log free blocks),
+   and again for each block of a growable segment that is passed over. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
@@ -40,7 +40,7 @@
 int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t home, uint64_t size,
                                  int growable);
 
-/* 1 where the rest of a block of `whole` bytes of a home is split off behind `size` bytes. */
+/* 1 where the rest of a block of `whole` bytes of a home is split off behind `size` bytes. O(1). */
 /*@ requires \valid(m);
     requires home: 0 <= home < ASHLAR_LISTS && size <= whole;
     terminates \true; exits \false;
@@ -51,7 +51,8 @@ int32_t ashlar_allocation_choose(const struct ashlar_manager *m, int32_t home, u
 int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint64_t whole,
                              uint64_t size, int growable);
 
-/* Takes what a free block has from `before` bytes on; what is before stays free. Slot of the block taken. */
+/* Takes what a free block has from `before` bytes on; what is before stays free. Slot of the block taken.
+   O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires inside: before % 512 == 0 && before < m->size[slot];
@@ -73,7 +74,7 @@ int ashlar_allocation_splits(const struct ashlar_manager *m, int32_t home, uint6
 int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint64_t before);
 
 /* Cuts a taken block after `size` bytes, where it is larger; the rest is free, and entered its list when `entered`
-   searches had been made. */
+   searches had been made. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
@@ -96,7 +97,8 @@ int32_t ashlar_allocation_take_from(struct ashlar_manager *m, int32_t slot, uint
 void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size,
                                uint64_t entered);
 
-/* Takes a free block for a request of `bytes` bytes, rounded to `size`, splitting the rest off as the rules say. */
+/* Takes a free block for a request of `bytes` bytes, rounded to `size`, splitting the rest off as the rules say.
+   O(free blocks) moves, and linear in a bucket of the address map. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires fits: 0 < size <= m->size[slot] && size % 512 == 0;
@@ -109,7 +111,8 @@ void ashlar_allocation_shorten(struct ashlar_manager *m, int32_t slot, uint64_t 
 void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
                             int growable);
 
-/* The same for the block of a segment that was just created, which is taken already. */
+/* The same for the block of a segment that was just created, which is taken already. O(free blocks) moves, and linear
+   in a bucket of the address map. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires new: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->prev[slot] == -1 &&
       m->next[slot] == -1;
@@ -123,7 +126,8 @@ void ashlar_allocation_take(struct ashlar_manager *m, int32_t slot, uint64_t byt
 void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t bytes,
                                 uint64_t size, int growable);
 
-/* Allocates exactly [addr, addr + size) of a free block; what is before and behind stays free. Slot of the block. */
+/* Allocates exactly [addr, addr + size) of a free block; what is before and behind stays free. Slot of the block.
+   O(free blocks) moves, and linear in a bucket of the address map. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires inside: 0 < size && addr % 512 == 0 && size % 512 == 0 && m->addr[slot] <= addr &&
@@ -152,7 +156,8 @@ void ashlar_allocation_take_new(struct ashlar_manager *m, int32_t slot, uint64_t
 int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64_t addr,
                                   uint64_t size, uint64_t bytes);
 
-/* The owner gives an allocated block back: its handle is void from here on, its address unknown. It is pending. */
+/* The owner gives an allocated block back: its handle is void from here on, its address unknown. It is pending. Linear
+   in its bucket of the address map. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     terminates \true; exits \false;
@@ -165,7 +170,7 @@ int32_t ashlar_allocation_take_at(struct ashlar_manager *m, int32_t slot, uint64
 */
 void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot);
 
-/* A pending block is free: coalesced and in its list. Slot of the result. */
+/* A pending block is free: coalesced and in its list. Slot of the result. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
@@ -180,7 +185,8 @@ void ashlar_allocation_end(struct ashlar_manager *m, int32_t slot);
 */
 int32_t ashlar_allocation_free(struct ashlar_manager *m, int32_t slot);
 
-/* Moves the end of an allocated block inside the room that it and a free block behind it have. */
+/* Moves the end of an allocated block inside the room that it and a free block behind it have. O(free blocks) moves,
+   and linear in a bucket of the address map. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires allocated: 0 <= slot < m->top && m->state[slot] == ASHLAR_ALLOCATED;
     requires inside: 0 < size && size % 512 == 0 &&

@@ -81,7 +81,7 @@ struct ashlar_block_view {
 /* --- settings --- */
 
 /* PyTorch's defaults: no split limit, 20 MiB segments, no divisions, address order; complete policy; growable segments
-   off. */
+   off. O(1). */
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_SIZE_default: valid_config(\result);
@@ -154,7 +154,7 @@ enum ashlar_status ashlar_growable_set(struct ashlar_manager *m, int on);
 */
 struct ashlar_registration ashlar_stream_register(struct ashlar_manager *m, uint64_t key);
 
-/* Number of the stream with this key, or -1. O(log streams). */
+/* Number of the stream with this key, or -1. O(log streams), and linear in those that are gone and had the key. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
@@ -164,9 +164,10 @@ struct ashlar_registration ashlar_stream_register(struct ashlar_manager *m, uint
 */
 int32_t ashlar_stream_find(const struct ashlar_manager *m, uint64_t key);
 
-/* The stream goes away: everything submitted to it is finished, and nothing more will use it. Its uses are forgotten, its
-   cached blocks serve nobody and can be released. STREAM; CAPTURE while it, or the caller, is in a capture; BUSY while
-   a request is for it or waits for it. Linear in the recorded uses. */
+/* The stream goes away: everything submitted to it is finished, and nothing more will use it. Its uses are forgotten,
+   its cached blocks serve nobody and can be released. STREAM; CAPTURE while it, or the caller, is in a capture; BUSY
+   while a request is for it or waits for it. Linear in the records of uses, and O(free blocks) moves for each block
+   that is free then. */
 /*@ requires \valid(m); REQUIRES_STANDING
     terminates \true; exits \false;
     assigns ASSIGNS_FINISHED, m->stream_gone[0 .. ASHLAR_STREAMS - 1];
@@ -255,8 +256,9 @@ enum ashlar_status ashlar_record_use(struct ashlar_manager *m, int32_t slot, uin
 */
 struct ashlar_submission ashlar_event_next(struct ashlar_manager *m);
 
-/* All uses of the stream up to a number are finished. BUSY; STREAM; RANGE: no such use was submitted. Linear in the uses
-   that are finished. */
+/* All uses of the stream up to a number are finished. BUSY; STREAM; RANGE: no such use was submitted. Linear in the
+   uses that are finished and, outside a capture, in those of deferred blocks; O(free blocks) moves for each block that
+   is free then. */
 /*@ requires \valid(m); REQUIRES_STANDING
     terminates \true; exits \false;
     assigns ASSIGNS_FINISHED;
@@ -308,8 +310,10 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool);
 
 /* --- requests --- */
 
-/* Asks for a block of at least `bytes` bytes on a stream. bytes == 0 gives DONE with slot -1: no block is needed. Errors,
-   with the state as it was: BUSY, STREAM, TOO_LARGE, REQUESTS, CAPACITY. */
+/* Asks for a block of at least `bytes` bytes on a stream. bytes == 0 gives DONE with slot -1: no block is needed.
+   Errors, with the state as it was: BUSY, STREAM, TOO_LARGE, REQUESTS, CAPACITY. O(pools + log bytes); deferred blocks
+   go on (ashlar_pending_go_on) where the caller is outside a capture; then the rungs up to the first step:
+   ashlar_ladder_go. */
 /*@ REQUIRES_SERVING
     terminates \true; exits \false;
     assigns *m;
@@ -330,8 +334,9 @@ enum ashlar_status ashlar_scope_leave(struct ashlar_manager *m, int32_t pool);
 struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t bytes, int32_t stream,
                                          struct ashlar_caller caller);
 
-/* Releases cached memory, of all pools that may be released (-1) or of one private pool, if it is freeable: steps RELEASE,
-   UNMAP, UNRESERVE and WAIT, then DONE with slot -1. Errors: BUSY, REQUESTS, POOL. */
+/* Releases cached memory, of all pools that may be released (-1) or of one private pool, if it is freeable: steps
+   RELEASE, UNMAP, UNRESERVE and WAIT, then DONE with slot -1. Errors: BUSY, REQUESTS, POOL. O(1); deferred blocks go on
+   as above; then the rungs up to the first step: ashlar_ladder_go. */
 /*@ REQUIRES_SERVING
     terminates \true; exits \false;
     assigns *m;
@@ -342,9 +347,11 @@ struct ashlar_step ashlar_allocate_begin(struct ashlar_manager *m, uint64_t byte
 struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t pool,
                                             struct ashlar_caller caller);
 
-/* Reports the outcome of a request's last step and gives its next one. `value`: what the step asks for. The device promises
-   that a new segment or range is apart from every block. Errors end the request: DEVICE where the step failed other than
-   for want of memory; RANGE and CAPACITY where what was given cannot be used (it stays the caller's). NO_REQUEST. */
+/* Reports the outcome of a request's last step and gives its next one. `value`: what the step asks for. The device
+   promises that a new segment or range is apart from every block. Errors end the request: DEVICE where the step failed
+   other than for want of memory; RANGE and CAPACITY where what was given cannot be used (it stays the caller's).
+   NO_REQUEST. O(pools), linear in the uses that are finished, O(free blocks) moves for each block that changes hands,
+   linear in a bucket of the address map; and the rungs up to the next step: ashlar_ladder_go. */
 /*@ REQUIRES_SERVING
     requires apart: 0 <= request < ASHLAR_REQUESTS ==> m->request[request].rung != ASHLAR_RUNG_IDLE ==>
       outcome == ASHLAR_OUTCOME_DONE ==> (m->request[request].step == ASHLAR_STEP_ALLOCATE ||
@@ -367,7 +374,8 @@ struct ashlar_step ashlar_empty_cache_begin(struct ashlar_manager *m, int32_t po
 struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
                                  enum ashlar_outcome outcome, uint64_t value);
 
-/* Drops a request; what it has released stays released, and a release that was not reported counts as done. NO_REQUEST. */
+/* Drops a request; what it has released stays released, and a release that was not reported counts as done. NO_REQUEST.
+   O(pools), and O(free blocks) moves for each block that it holds. */
 /*@ REQUIRES_SERVING
     terminates \true; exits \false;
     assigns *m;
@@ -378,7 +386,8 @@ struct ashlar_step ashlar_resume(struct ashlar_manager *m, int32_t request,
 */
 enum ashlar_status ashlar_abandon(struct ashlar_manager *m, int32_t request);
 
-/* What the next allocation would take: slot of the free block, or -1. */
+/* What the next allocation would take: slot of the free block, or -1. O(pools + log bytes), and O(log free blocks), the
+   latter again for each block of a growable segment that is passed over. */
 /*@ REQUIRES_SERVING
     terminates \true; exits \false;
     assigns \nothing;
@@ -389,7 +398,9 @@ int32_t ashlar_choose(const struct ashlar_manager *m, uint64_t bytes, int32_t st
                       struct ashlar_caller caller);
 
 /* Allocates at an address: out of the free block there, of the list of the request; the device is not asked. Errors as
-   ashlar_allocate_begin; RANGE: no multiple of 512; MISFIT: no such block has room from there on. Linear in the list. */
+   ashlar_allocate_begin; RANGE: no multiple of 512; MISFIT: no such block has room from there on. O(pools + log bytes),
+   O(log free blocks) for each block of the list, O(free blocks) moves, linear in a bucket of the address map; deferred
+   blocks go on before, as in ashlar_allocate_begin. */
 /*@ REQUIRES_SERVING
     terminates \true; exits \false;
     assigns *m;
@@ -410,8 +421,8 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
 /* --- blocks of an owner: owner.c --- */
 
 /* Frees by handle. Errors: BUSY; SLOT for a number that never held a block; STALE_HANDLE where the block was freed (a
-   double free, until the generation of a slot has wrapped, 2^32 blocks later); SHARED. Linear in the streams that use the
-   block. */
+   double free, until the generation of a slot has wrapped, 2^32 blocks later); SHARED. Linear in the streams that use
+   the block and in its bucket of the address map; O(free blocks) moves where none does. */
 /*@ requires \valid(m); REQUIRES_STANDING
     terminates \true; exits \false;
     assigns ASSIGNS_GIVEN_BACK;
@@ -425,8 +436,8 @@ struct ashlar_step ashlar_allocate_exactly(struct ashlar_manager *m, uint64_t ad
 struct ashlar_freed ashlar_free(struct ashlar_manager *m, int32_t slot, uint32_t generation,
                                 struct ashlar_caller caller);
 
-/* Frees by start address. Errors: BUSY, SHARED; INTERIOR, FREED, UNKNOWN_ADDRESS: what is there instead. Expected O(1); on
-   these errors linear in the blocks. */
+/* Frees by start address. Errors: BUSY, SHARED; INTERIOR, FREED, UNKNOWN_ADDRESS: what is there instead. As
+   ashlar_free; where nothing starts there linear in the slots. */
 /*@ requires \valid(m); REQUIRES_STANDING
     terminates \true; exits \false;
     assigns ASSIGNS_GIVEN_BACK;
@@ -466,7 +477,8 @@ struct ashlar_freed ashlar_free_address(struct ashlar_manager *m, uint64_t addre
 */
 enum ashlar_status ashlar_retain(struct ashlar_manager *m, int32_t slot, uint32_t generation);
 
-/* Drops a reference; with the last one the block is freed. BUSY, SLOT, STALE_HANDLE. */
+/* Drops a reference; with the last one the block is freed. BUSY, SLOT, STALE_HANDLE. O(1); with the last one as
+   ashlar_free. */
 /*@ requires \valid(m); REQUIRES_STANDING
     terminates \true; exits \false;
     assigns ASSIGNS_GIVEN_BACK, ALL(references);
@@ -503,7 +515,8 @@ struct ashlar_freed ashlar_release(struct ashlar_manager *m, int32_t slot, uint3
 */
 struct ashlar_range ashlar_base(const struct ashlar_manager *m, int32_t slot, uint32_t generation);
 
-/* Slot of the allocated block that starts at the address, or -1. Expected O(1). */
+/* Slot of the allocated block that starts at the address, or -1. Linear in a bucket of the address map, expected
+   O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
@@ -516,8 +529,8 @@ int32_t ashlar_find(const struct ashlar_manager *m, uint64_t address);
 
 /* --- reconstructing a given state (audit, replay): rebuild.c --- */
 
-/* Adds an ordinary segment as one free block. Caller's promise: the range is apart from every block. Errors: BUSY, STREAM,
-   POOL, RANGE, CAPACITY. */
+/* Adds an ordinary segment as one free block. Caller's promise: the range is apart from every block. Errors: BUSY,
+   STREAM, POOL, RANGE, CAPACITY. O(free blocks) moves. */
 /*@ REQUIRES_CALL
     requires apart: apart(m->top, m->state, m->addr, m->size, address, size);
     terminates \true; exits \false;
@@ -530,7 +543,7 @@ struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t ad
                                            uint64_t size, int32_t pool, int32_t class,
                                            int32_t stream);
 
-/* The same for a growable segment: one unmapped block. */
+/* The same for a growable segment: one unmapped block. O(free blocks) moves. */
 /*@ REQUIRES_CALL
     requires apart: apart(m->top, m->state, m->addr, m->size, address, size);
     terminates \true; exits \false;
@@ -543,8 +556,9 @@ struct ashlar_placement ashlar_segment_add(struct ashlar_manager *m, uint64_t ad
 struct ashlar_placement ashlar_range_add(struct ashlar_manager *m, uint64_t address, uint64_t size,
                                          int32_t pool, int32_t class, int32_t stream);
 
-/* Maps, or unmaps, exactly [address, address + size), which lies in an unmapped, or in a free, block `slot` of a growable
-   segment. Slot of the free, or unmapped, block that has it now. Errors: BUSY, SLOT, RANGE, CAPACITY. */
+/* Maps, or unmaps, exactly [address, address + size), which lies in an unmapped, or in a free, block `slot` of a
+   growable segment. Slot of the free, or unmapped, block that has it now. Errors: BUSY, SLOT, RANGE, CAPACITY.
+   O(free blocks) moves. */
 /*@ REQUIRES_CALL
     terminates \true; exits \false;
     assigns ASSIGNS_RESERVE, ASSIGNS_BLOCKS, ASSIGNS_RESERVED, ALL(entered);
@@ -565,7 +579,7 @@ struct ashlar_placement ashlar_range_map(struct ashlar_manager *m, int32_t slot,
 struct ashlar_placement ashlar_range_unmap(struct ashlar_manager *m, int32_t slot, uint64_t address,
                                            uint64_t size);
 
-/* Forgets a segment that is one block, free or unmapped. Errors: BUSY, SLOT. */
+/* Forgets a segment that is one block, free or unmapped. Errors: BUSY, SLOT. O(free blocks) moves, and O(pools). */
 /*@ REQUIRES_CALL
     terminates \true; exits \false;
     assigns ASSIGNS_BLOCKS, ASSIGNS_RESERVED, m->oversize_segments, ALL(hold), ALL(holder), ASSIGNS_SEGMENT_COUNTS,
@@ -583,7 +597,8 @@ struct ashlar_placement ashlar_range_unmap(struct ashlar_manager *m, int32_t slo
 enum ashlar_status ashlar_segment_remove(struct ashlar_manager *m, int32_t slot);
 
 /* Allocates exactly [address, address + size) out of the free block `slot`; what is left before and behind stays free.
-   requested <= size. Errors: BUSY, SLOT, RANGE, CAPACITY. */
+   requested <= size. Errors: BUSY, SLOT, RANGE, CAPACITY. O(free blocks) moves, and linear in a bucket of the address
+   map. */
 /*@ REQUIRES_CALL
     terminates \true; exits \false;
     assigns ASSIGNS_RESERVE, ASSIGNS_ALLOCATION;
@@ -601,7 +616,8 @@ struct ashlar_placement ashlar_allocate_at(struct ashlar_manager *m, int32_t slo
                                            uint64_t size, uint64_t requested);
 
 /* Moves the end of an allocated block: into the free block behind it, or back. Errors: BUSY, SLOT, CAPACITY, and RANGE
-   where size is 0, no multiple of 512, below the block's request or beyond the room. */
+   where size is 0, no multiple of 512, below the block's request or beyond the room. O(free blocks) moves, and linear
+   in a bucket of the address map. */
 /*@ REQUIRES_CALL
     terminates \true; exits \false;
     assigns ASSIGNS_RESERVE, ASSIGNS_ALLOCATION;
@@ -630,7 +646,7 @@ enum ashlar_status ashlar_resize(struct ashlar_manager *m, int32_t slot, uint64_
 */
 struct ashlar_block_view ashlar_block(const struct ashlar_manager *m, int32_t slot);
 
-/* Slots below this number may hold blocks. */
+/* Slots below this number may hold blocks. O(1). */
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
@@ -638,8 +654,9 @@ struct ashlar_block_view ashlar_block(const struct ashlar_manager *m, int32_t sl
 */
 int32_t ashlar_slot_limit(const struct ashlar_manager *m);
 
-/* The releases of ordinary segments of the default pool that would come next, without doing them. Pass -1 for the first,
-   then the slot that was returned; -1: no more. */
+/* The releases of ordinary segments of the default pool that would come next, without doing them. Pass -1 for the
+   first, then the slot that was returned; -1: no more. O(log free blocks) for each stream, and again for each block
+   passed over. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
@@ -648,7 +665,7 @@ int32_t ashlar_slot_limit(const struct ashlar_manager *m);
 */
 int32_t ashlar_release_next(const struct ashlar_manager *m, int32_t slot);
 
-/* Bytes of the largest free block; 0: there is none. Linear in the free blocks. */
+/* Bytes of the largest free block; 0: there is none. Linear in the slots. */
 /*@ requires \valid(m); requires whole: WHOLE_STATE;
     terminates \true; exits \false;
     assigns \nothing;

@@ -59,7 +59,7 @@ uint64_t ashlar_block_bytes(const struct ashlar_manager *m);
 */
 int ashlar_block_reserve(struct ashlar_manager *m, int32_t count);
 
-/* Free or unmapped block -> taken block. */
+/* Free or unmapped block -> taken block. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires indexed: 0 <= slot < m->top && (m->state[slot] == ASHLAR_FREE || m->state[slot] == ASHLAR_UNMAPPED);
     terminates \true; exits \false;
@@ -71,7 +71,7 @@ int ashlar_block_reserve(struct ashlar_manager *m, int32_t count);
 */
 void ashlar_block_take(struct ashlar_manager *m, int32_t slot);
 
-/* Taken block between neighbours that are not free -> free block. */
+/* Taken block between neighbours that are not free -> free block. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_FREE;
@@ -85,7 +85,8 @@ void ashlar_block_take(struct ashlar_manager *m, int32_t slot);
 */
 void ashlar_block_put(struct ashlar_manager *m, int32_t slot);
 
-/* Taken block of a growable segment, between neighbours that are not unmapped -> unmapped block. */
+/* Taken block of a growable segment, between neighbours that are not unmapped -> unmapped block. O(free blocks)
+   moves. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->growable[slot] == 1;
     requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_UNMAPPED;
@@ -99,7 +100,7 @@ void ashlar_block_put(struct ashlar_manager *m, int32_t slot);
 */
 void ashlar_block_put_unmapped(struct ashlar_manager *m, int32_t slot);
 
-/* Changes who has a block that somebody has: its owner, its pending uses, a request, an operation. */
+/* Changes who has a block that somebody has: its owner, its pending uses, a request, an operation. O(1). */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires had: 0 <= slot < m->top && (m->state[slot] == ASHLAR_TAKEN || m->state[slot] == ASHLAR_ALLOCATED ||
       m->state[slot] == ASHLAR_PENDING || m->state[slot] == ASHLAR_HELD);
@@ -113,7 +114,7 @@ void ashlar_block_put_unmapped(struct ashlar_manager *m, int32_t slot);
 */
 void ashlar_block_pass(struct ashlar_manager *m, int32_t slot, uint8_t state);
 
-/* Cuts a taken block after `size` bytes; the rest becomes a taken block, whose slot is returned. */
+/* Cuts a taken block after `size` bytes; the rest becomes a taken block, whose slot is returned. O(1). */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     requires inside: 0 < size < m->size[slot] && size % 512 == 0;
@@ -140,7 +141,7 @@ void ashlar_block_pass(struct ashlar_manager *m, int32_t slot, uint8_t state);
 */
 int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size);
 
-/* Joins a taken block with the taken block behind it, whose slot becomes spare. */
+/* Joins a taken block with the taken block behind it, whose slot becomes spare. O(1). */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     requires after: 0 <= m->next[slot] && m->state[m->next[slot]] == ASHLAR_TAKEN;
@@ -157,7 +158,7 @@ int32_t ashlar_block_cut(struct ashlar_manager *m, int32_t slot, uint64_t size);
 void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
 
 /* Puts a taken block back as `state`, free or unmapped: coalesces it with neighbours of that state; the slot of
-   the result is returned. The result keeps the request of the block. */
+   the result is returned. The result keeps the request of the block. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN;
     requires state: state == ASHLAR_FREE || (state == ASHLAR_UNMAPPED && m->growable[slot] == 1);
@@ -183,7 +184,7 @@ void ashlar_block_join(struct ashlar_manager *m, int32_t slot);
 int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t state);
 
 /* A new taken block that is a whole segment; its slot is returned. The range is apart from every block (the
-   promise of the device) and the bytes of all blocks stay below 2^64. */
+   promise of the device) and the bytes of all blocks stay below 2^64. O(1). */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires spare: 0 < m->spare_count;
     requires range: 0 < size && addr + size <= UINT64_MAX && addr % 512 == 0 && size % 512 == 0;
@@ -208,7 +209,7 @@ int32_t ashlar_block_release(struct ashlar_manager *m, int32_t slot, uint8_t sta
 int32_t ashlar_block_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t home,
                             uint64_t age, uint8_t growable);
 
-/* Forgets a taken block that is a whole segment; its slot becomes spare. */
+/* Forgets a taken block that is a whole segment; its slot becomes spare. O(1). */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires whole: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->prev[slot] == -1 &&
       m->next[slot] == -1;

@@ -11,7 +11,8 @@
  *   numbers_distinct: a queue that ascends strictly and has all uses of its stream
  *
  * Two loops over slots are nowhere needed but for segments, which have no order by address: see blocks_disjoint. Linear
- * in the slots, uses and buckets, beside (segments^2 + uses^2) * log(ASHLAR_RANGES) / ASHLAR_RANGES.
+ * in the slots, uses, buckets and streams, beside (slots * segments + uses^2) * log(ASHLAR_RANGES) / ASHLAR_RANGES,
+ * O(pools^2), and, to find where map_next is broken, the square of the blocks of a bucket.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_CORE_CHECK_H
@@ -123,7 +124,8 @@ struct ashlar_finding {
       at; /* the slot, bucket, stream, record, pool, request or counter where it is broken; -1: none is */
 };
 
-/* The first clause that is broken. Changes nothing, and may be called between any two calls, whatever is in flight. */
+/* The first clause that is broken. Changes nothing, and may be called between any two calls, whatever is in flight.
+   Linear in the slots, uses and buckets, beside what the head of this file names. */
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;

@@ -7,6 +7,8 @@
 
 #include "core/check.h"
 
+/* What one clause costs is named in check.h: linear in the slots, uses, buckets, streams and counters, or in pairs of
+   pools; of segments, and of uses, pairs batch by batch. */
 /*@ requires \valid(m); BLOCKS_BEFORE(clause)
     READS
     ensures index: -1 <= \result < ASHLAR_SLOTS;

@@ -33,7 +33,8 @@ struct ashlar_restored {
 #include "spec/checkpoint.h"
 
 /* Records a private pool, after deferred blocks went on. Errors: BUSY, POOL; PENDING: a block of it is pending or held;
-   CAPACITY: it has more than `room` blocks, of which the first are recorded. Linear in the blocks of the manager. */
+   CAPACITY: it has more than `room` blocks, of which the first are recorded. Linear in the slots and in the uses of the
+   pool's blocks, after what deferred blocks cost: ashlar_pending_go_on. */
 /*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
     requires saved: 0 <= room && \valid(saved + (0 .. room - 1)) && \separated(m, saved + (..));
     terminates \true; exits \false;
@@ -59,11 +60,13 @@ struct ashlar_recorded ashlar_checkpoint_save(struct ashlar_manager *m, int32_t 
                                               struct ashlar_caller caller,
                                               struct ashlar_saved *saved, int32_t room);
 
-/* Makes the allocated blocks of a private pool those of a record: frees what the pool has, and takes what was recorded, at
-   its address. Statistics move once, by the difference. Errors, before anything changes but that deferred blocks went on:
-   BUSY, POOL, PENDING as above, or where a block of the pool has a use; MISFIT: what was recorded is not there any more, two
-   recorded blocks overlap, or a stream of their uses is gone; CAPACITY, USES. Linear in the blocks of the manager and of the
-   record for each segment that was recorded. */
+/* Makes the allocated blocks of a private pool those of a record: frees what the pool has, and takes what was recorded,
+   at its address. Statistics move once, by the difference. Errors, before anything changes but that deferred blocks
+   went on: BUSY, POOL, PENDING as above, or where a block of the pool has a use; MISFIT: what was recorded is not there
+   any more, two recorded blocks overlap, or a stream of their uses is gone; CAPACITY, USES. Deferred blocks first:
+   ashlar_pending_go_on. Then linear in the slots and in the recorded uses; for each recorded block linear in the slots,
+   and O(streams^2) for its uses; O(free blocks) moves and linear in a bucket of the address map for each block that is
+   freed or made; the square of the recorded blocks where they do not ascend. */
 /*@ requires \valid(m); requires whole: WHOLE_STATE; SETTINGS_INVARIANT(requires)
     requires saved: 0 <= count && \valid_read(saved + (0 .. count - 1)) && \separated(m, saved + (..));
     terminates \true; exits \false;

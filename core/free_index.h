@@ -2,7 +2,8 @@
  *
  * Nothing here tells how the set is kept; callers prove against these contracts only, so that a faster index replaces
  * this one without touching their proofs. Keys (list, size, age, address) are read from the block table and must not
- * change while a block is in the index. Requirement: REQ-BESTFIT.
+ * change while a block is in the index. Where a cost names free blocks, those are meant that are in the index, unmapped
+ * ones too. Requirement: REQ-BESTFIT.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_CORE_FREE_INDEX_H

@@ -67,7 +67,8 @@ uint64_t ashlar_growable_lead(const struct ashlar_manager *m, int32_t slot);
 uint64_t ashlar_growable_whole(const struct ashlar_manager *m, int32_t slot, uint64_t lead);
 
 /* Where the run starts that a request of a home maps: the first run of open blocks, in the order of the addresses of
-   its unmapped blocks, with at least `size` bytes. -1: there is none. Linear in the unmapped blocks and their runs. */
+   its unmapped blocks, with at least `size` bytes. -1: there is none. O(log free blocks) for each pair of unmapped
+   blocks of the home, and for each of them linear in its run. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires home: 0 <= home < ASHLAR_LISTS;
     requires size: 0 < size;

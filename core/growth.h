@@ -9,7 +9,7 @@
 #include "core/growable.h"
 #include "spec/growth.h"
 
-/* Cuts a taken block after `size` bytes, where it is larger; the rest is unmapped. */
+/* Cuts a taken block after `size` bytes, where it is larger; the rest is unmapped. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires taken: 0 <= slot < m->top && m->state[slot] == ASHLAR_TAKEN && m->growable[slot] == 1;
     requires after: 0 <= m->next[slot] ==> m->state[m->next[slot]] != ASHLAR_UNMAPPED;
@@ -30,7 +30,7 @@
 void ashlar_growth_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size);
 
 /* Holds what the request needs of the run that starts at a block: whole blocks, and of the last one, where it is
-   unmapped, whole pages. Linear in the blocks of the run. */
+   unmapped, whole pages. O(free blocks) moves for each block of the run. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires start: 0 <= start < m->top && run_open(*m, start, m->request[request].size) && m->growable[start] == 1;
@@ -54,7 +54,8 @@ void ashlar_growth_shorten(struct ashlar_manager *m, int32_t slot, uint64_t size
 */
 void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start);
 
-/* The first block of the held run, from one of its blocks on, that is held for a reason; -1: none. */
+/* The first block of the held run, from one of its blocks on, that is held for a reason; -1: none. Linear in the blocks
+   of the run. */
 /*@ requires \valid(m); REQUIRES_BLOCKS
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires run: run_held(*m, request);
@@ -68,7 +69,7 @@ void ashlar_growth_hold(struct ashlar_manager *m, int32_t request, int32_t start
 int32_t ashlar_growth_find(const struct ashlar_manager *m, int32_t request, int32_t slot,
                            uint8_t hold);
 
-/* The device has mapped, or lost, the memory of a held block: it is counted, and held as such. */
+/* The device has mapped, or lost, the memory of a held block: it is counted, and held as such. O(1). */
 /*@ requires \valid(m);
     requires slot: 0 <= slot < ASHLAR_SLOTS && 0 <= m->home[slot] < ASHLAR_LISTS;
     terminates \true; exits \false;
@@ -84,7 +85,7 @@ void ashlar_growth_mapped(struct ashlar_manager *m, int32_t slot);
 */
 void ashlar_growth_unmapped(struct ashlar_manager *m, int32_t slot, uint8_t hold);
 
-/* Lets a single held block go, free or unmapped. Slot of the result. */
+/* Lets a single held block go, free or unmapped. Slot of the result. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD;
     requires state: state == ASHLAR_FREE || (state == ASHLAR_UNMAPPED && m->growable[slot] == 1);
@@ -100,7 +101,7 @@ void ashlar_growth_unmapped(struct ashlar_manager *m, int32_t slot, uint8_t hold
 */
 int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state);
 
-/* Lets the held run go: mapped blocks are free, the others unmapped. Linear in its blocks. */
+/* Lets the held run go: mapped blocks are free, the others unmapped. O(free blocks) moves for each of its blocks. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires run: run_held(*m, request);
@@ -117,7 +118,8 @@ int32_t ashlar_growth_put(struct ashlar_manager *m, int32_t slot, uint8_t state)
 */
 void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
 
-/* Makes the held run, all of which is mapped, one free block; its slot. Linear in the blocks of the run. */
+/* Makes the held run, all of which is mapped, one free block; its slot. Linear in the blocks of the run, and
+   O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires run: run_held(*m, request);
@@ -138,8 +140,8 @@ void ashlar_growth_let_go(struct ashlar_manager *m, int32_t request);
 */
 int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request);
 
-/* Cuts the whole pages out of a free block of a growable segment and holds them, to be unmapped; what is before and behind
-   stays free. Slot of the held block. */
+/* Cuts the whole pages out of a free block of a growable segment and holds them, to be unmapped; what is before and
+   behind stays free. Slot of the held block. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->growable[slot] == 1;
@@ -161,7 +163,7 @@ int32_t ashlar_growth_gather(struct ashlar_manager *m, int32_t request);
 */
 int32_t ashlar_growth_take_pages(struct ashlar_manager *m, int32_t request, int32_t slot);
 
-/* Holds a free or unmapped block that is all of its segment, to be given back. */
+/* Holds a free or unmapped block that is all of its segment, to be given back. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires whole: 0 <= slot < m->top && is_open(*m, slot) && m->prev[slot] == -1 && m->next[slot] == -1;

@@ -5,6 +5,7 @@
 
 #include "core/manager.h"
 
+/* The home of a pool, class and stream. O(1). */
 /*@ requires pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
     requires class: class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE;
     requires stream: 0 <= stream < ASHLAR_STREAMS;
@@ -18,7 +19,7 @@
 */
 int32_t ashlar_home(int32_t pool, int32_t class, int32_t stream);
 
-/* Number of the pool and class together: pool * 2 + class. */
+/* What a home is made of: number of the pool and class together, pool * 2 + class; each of the three. O(1). */
 /*@ requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
     assigns \nothing;

@@ -26,7 +26,8 @@ int ashlar_ladder_in_capture(const struct ashlar_manager *m, int32_t caller_stre
 */
 int ashlar_ladder_busy(const struct ashlar_manager *m);
 
-/* Deferred blocks go on where the caller is outside a capture. */
+/* Deferred blocks go on where the caller is outside a capture. Linear in the uses of deferred blocks, and
+   O(free blocks) moves for each block that is free then. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
@@ -37,7 +38,11 @@ int ashlar_ladder_busy(const struct ashlar_manager *m);
 */
 void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream);
 
-/* Goes on with a request, from its rung on, up to the next step. */
+/* Goes on with a request, from its rung on, up to the next step. No rung is tried twice. O(log free blocks) for each
+   list that is searched, of all streams and pools at most, and again for each block passed over; O(pools^2) for their
+   order. Where it grows: ashlar_growable_run. Where it waits: linear in the streams, in the uses of deferred blocks
+   and, where one pool is emptied, in all that wait. O(free blocks) moves for each block that changes hands; linear in a
+   bucket of the address map. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
     requires ready: READY;
@@ -48,7 +53,7 @@ void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream);
 */
 struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request);
 
-/* Goes on with the next rung. */
+/* Goes on with the next rung. O(1). */
 /*@ REQUIRES_GOING
     requires none: HOLDS_NONE(request) && m->request[request].run == -1;
     requires rung: m->request[request].rung < ASHLAR_RUNG_EMPTY &&
@@ -60,7 +65,7 @@ struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request);
 */
 void ashlar_ladder_next_rung(struct ashlar_manager *m, int32_t request);
 
-/* A step about a block. */
+/* A step about a block. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires slot: 0 <= slot < m->top && m->state[slot] != ASHLAR_UNUSED;
     terminates \true; exits \false;
@@ -73,7 +78,8 @@ void ashlar_ladder_next_rung(struct ashlar_manager *m, int32_t request);
 struct ashlar_step ashlar_ladder_about(const struct ashlar_manager *m, enum ashlar_step_kind kind,
                                        int32_t slot);
 
-/* The request takes a free block and is over. */
+/* The request takes a free block and is over. O(free blocks) moves, linear in a bucket of the address map, and
+   O(pools). */
 /*@ REQUIRES_GOING
     requires none: HOLDS_NONE(request);
     requires rung: m->request[request].rung <= ASHLAR_RUNG_OUT_OF_MEMORY;
@@ -85,7 +91,7 @@ struct ashlar_step ashlar_ladder_about(const struct ashlar_manager *m, enum ashl
 */
 struct ashlar_step ashlar_ladder_serve(struct ashlar_manager *m, int32_t request, int32_t slot);
 
-/* The request is over with a step that ends it. */
+/* The request is over with a step that ends it. O(pools). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires homed: HOMED;
@@ -103,7 +109,7 @@ struct ashlar_step ashlar_ladder_serve(struct ashlar_manager *m, int32_t request
 struct ashlar_step ashlar_ladder_over(struct ashlar_manager *m, int32_t request,
                                       struct ashlar_step step);
 
-/* Private pools that nothing leads to any more end: REQ-POOL-freeable. */
+/* Private pools that nothing leads to any more end: REQ-POOL-freeable. O(pools). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires homed: HOMED;
     terminates \true; exits \false;

@@ -11,7 +11,8 @@
 #include "core/reclaim.h"
 #include "spec/moves.h"
 
-/* A free block is taken for a request of `bytes` bytes, rounded to `size`. */
+/* A free block is taken for a request of `bytes` bytes, rounded to `size`. O(free blocks) moves, and linear in a bucket
+   of the address map. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires fits: 0 < size <= m->size[slot] && size % 512 == 0;
@@ -30,7 +31,7 @@
 void ashlar_move_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, uint64_t size,
                       int growable);
 
-/* An ordinary segment that is one free block leaves: the request holds it. */
+/* An ordinary segment that is one free block leaves: the request holds it. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires whole: 0 <= slot < m->top && whole_free(*m, slot) && m->growable[slot] == 0;
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_NONE(request);
@@ -43,7 +44,8 @@ void ashlar_move_take(struct ashlar_manager *m, int32_t slot, uint64_t bytes, ui
 */
 void ashlar_move_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* All uses of a stream up to a number are finished. How many blocks are free now. */
+/* All uses of a stream up to a number are finished. How many blocks are free now. Linear in the uses that are finished,
+   and O(free blocks) moves for each block that is free then. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires stream: 0 <= stream < m->stream_count;
     requires number: number <= m->submitted[stream];
@@ -57,7 +59,7 @@ void ashlar_move_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
 */
 int32_t ashlar_move_finish(struct ashlar_manager *m, int32_t stream, uint64_t number);
 
-/* Sees to the slots that a request may need, and those set aside, as long as there are any. */
+/* Sees to the slots that a request may need, and those set aside, as long as there are any. O(slots set aside). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns ASSIGNS_RESERVE;
@@ -71,7 +73,8 @@ int32_t ashlar_move_finish(struct ashlar_manager *m, int32_t stream, uint64_t nu
 */
 void ashlar_move_reserve(struct ashlar_manager *m);
 
-/* The device gave a segment: it is created, and a request of `bytes` bytes, rounded to `want`, takes it. Its slot. */
+/* The device gave a segment: it is created, and a request of `bytes` bytes, rounded to `want`, takes it. Its slot.
+   O(free blocks) moves, and linear in a bucket of the address map. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires spare: 2 <= m->spare_count;
     requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
@@ -93,7 +96,7 @@ void ashlar_move_reserve(struct ashlar_manager *m);
 int32_t ashlar_move_adopt(struct ashlar_manager *m, uint64_t address, uint64_t size, int32_t home,
                           uint64_t bytes, uint64_t want, int growable);
 
-/* A range of addresses is reserved: a growable segment without memory. Its slot. */
+/* A range of addresses is reserved: a growable segment without memory. Its slot. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires spare: 1 <= m->spare_count;
     requires range: 0 < size && address + size <= UINT64_MAX && address % 512 == 0 && size % 512 == 0;
@@ -113,7 +116,7 @@ int32_t ashlar_move_adopt(struct ashlar_manager *m, uint64_t address, uint64_t s
 int32_t ashlar_move_add_range(struct ashlar_manager *m, uint64_t address, uint64_t size,
                               int32_t home);
 
-/* A segment that was leaving is a cached segment again. */
+/* A segment that was leaving is a cached segment again. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_ONE(request, slot) && IS_WHOLE(slot);
     terminates \true; exits \false;
@@ -125,7 +128,7 @@ int32_t ashlar_move_add_range(struct ashlar_manager *m, uint64_t address, uint64
 */
 void ashlar_move_stay(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* A segment that is one held block is the manager's no more. */
+/* A segment that is one held block is the manager's no more. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_ONE(request, slot) && IS_WHOLE(slot);
     terminates \true; exits \false;
@@ -137,7 +140,7 @@ void ashlar_move_stay(struct ashlar_manager *m, int32_t slot, int32_t request);
 */
 void ashlar_move_end(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* The request holds a run of open blocks from one on, to be mapped. */
+/* The request holds a run of open blocks from one on, to be mapped. O(free blocks) moves for each block of the run. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_NONE(request);
     requires start: 0 <= start < m->top && run_open(*m, start, m->request[request].size) && m->growable[start] == 1;
@@ -155,7 +158,7 @@ void ashlar_move_end(struct ashlar_manager *m, int32_t slot, int32_t request);
 */
 void ashlar_move_hold_run(struct ashlar_manager *m, int32_t request, int32_t start);
 
-/* The device has mapped the memory of a held block. */
+/* The device has mapped the memory of a held block. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->holder[slot] == request;
@@ -168,7 +171,7 @@ void ashlar_move_hold_run(struct ashlar_manager *m, int32_t request, int32_t sta
 */
 void ashlar_move_mapped(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* A held block that the request has mapped is to be unmapped again. */
+/* A held block that the request has mapped is to be unmapped again. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS;
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->holder[slot] == request;
@@ -181,7 +184,7 @@ void ashlar_move_mapped(struct ashlar_manager *m, int32_t slot, int32_t request)
 */
 void ashlar_move_unmapped(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* The one block that the request holds is let go, free or unmapped. Slot of the result. */
+/* The one block that the request holds is let go, free or unmapped. Slot of the result. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_ONE(request, slot);
     requires state: state == ASHLAR_FREE || (state == ASHLAR_UNMAPPED && m->growable[slot] == 1);
@@ -195,7 +198,7 @@ void ashlar_move_unmapped(struct ashlar_manager *m, int32_t slot, int32_t reques
 */
 int32_t ashlar_move_put(struct ashlar_manager *m, int32_t slot, uint8_t state, int32_t request);
 
-/* The held run is let go: what is mapped is free, the rest unmapped. */
+/* The held run is let go: what is mapped is free, the rest unmapped. O(free blocks) moves for each block of the run. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
     terminates \true; exits \false;
@@ -207,7 +210,8 @@ int32_t ashlar_move_put(struct ashlar_manager *m, int32_t slot, uint8_t state, i
 */
 void ashlar_move_let_go(struct ashlar_manager *m, int32_t request);
 
-/* The held run, all of which is mapped, is one free block. Its slot. */
+/* The held run, all of which is mapped, is one free block. Its slot. Linear in the blocks of the run, and
+   O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
     requires mapped: RUN_MAPPED(request);
@@ -222,7 +226,7 @@ void ashlar_move_let_go(struct ashlar_manager *m, int32_t request);
 */
 int32_t ashlar_move_gather(struct ashlar_manager *m, int32_t request);
 
-/* The first block of the held run that is held for a reason; -1: none. */
+/* The first block of the held run that is held for a reason; -1: none. Linear in the blocks of the run. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_RUN(request);
     terminates \true; exits \false;
@@ -233,7 +237,8 @@ int32_t ashlar_move_gather(struct ashlar_manager *m, int32_t request);
 */
 int32_t ashlar_move_find(const struct ashlar_manager *m, int32_t request, uint8_t hold);
 
-/* The whole pages of a free block of a growable segment are held, to be unmapped. Slot of the held block. */
+/* The whole pages of a free block of a growable segment are held, to be unmapped. Slot of the held block.
+   O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_NONE(request);
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE && m->growable[slot] == 1 && has_pages(*m, slot);
@@ -248,7 +253,7 @@ int32_t ashlar_move_find(const struct ashlar_manager *m, int32_t request, uint8_
 */
 int32_t ashlar_move_take_pages(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* An unmapped block that is all of its segment is held, to be given back. */
+/* An unmapped block that is all of its segment is held, to be given back. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires request: 0 <= request < ASHLAR_REQUESTS && HOLDS_NONE(request);
     requires whole: 0 <= slot < m->top && m->state[slot] == ASHLAR_UNMAPPED && m->prev[slot] == -1 && m->next[slot] == -1;
@@ -261,7 +266,7 @@ int32_t ashlar_move_take_pages(struct ashlar_manager *m, int32_t slot, int32_t r
 */
 void ashlar_move_hold_range(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* Deferred blocks go on. */
+/* Deferred blocks go on. Linear in the uses of these, and O(free blocks) moves for each block that is free then. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns ASSIGNS_USES, ASSIGNS_BLOCKS, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
@@ -274,7 +279,7 @@ void ashlar_move_hold_range(struct ashlar_manager *m, int32_t slot, int32_t requ
 */
 void ashlar_move_go_on(struct ashlar_manager *m);
 
-/* A private pool that nothing leads to ends. Whether it does. */
+/* A private pool that nothing leads to ends. Whether it does. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS],
@@ -285,7 +290,7 @@ void ashlar_move_go_on(struct ashlar_manager *m);
 */
 int ashlar_move_end_pool(struct ashlar_manager *m, int32_t pool);
 
-/* A search in a pool and class is counted. */
+/* A search in a pool and class is counted. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
@@ -295,7 +300,8 @@ int ashlar_move_end_pool(struct ashlar_manager *m, int32_t pool);
 */
 void ashlar_move_searched(struct ashlar_manager *m, int32_t home);
 
-/* The free block that a request takes; -1: none. */
+/* The free block that a request takes; -1: none. O(log free blocks), and again for each block of a growable segment
+   that is passed over. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
@@ -307,7 +313,8 @@ void ashlar_move_searched(struct ashlar_manager *m, int32_t home);
 int32_t ashlar_move_choose(const struct ashlar_manager *m, int32_t home, uint64_t size,
                            int growable);
 
-/* Where the run starts that a request maps; -1: there is none. */
+/* Where the run starts that a request maps; -1: there is none. O(log free blocks) for each pair of unmapped blocks of
+   the home, and for each of them linear in its run. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires home: 0 <= home < ASHLAR_LISTS;
     requires size: 0 < size;
@@ -318,7 +325,8 @@ int32_t ashlar_move_choose(const struct ashlar_manager *m, int32_t home, uint64_
 */
 int32_t ashlar_move_run(const struct ashlar_manager *m, int32_t home, uint64_t size);
 
-/* Number of the last use in the queue of a stream, of a block of a pool (-1: of any); 0: there is none. */
+/* Number of the last use in the queue of a stream, of a block of a pool (-1: of any); 0: there is none. Linear in the
+   queue, for -1 O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires stream: 0 <= stream < ASHLAR_STREAMS;
     terminates \true; exits \false;
@@ -327,7 +335,7 @@ int32_t ashlar_move_run(const struct ashlar_manager *m, int32_t home, uint64_t s
 */
 uint64_t ashlar_move_last(const struct ashlar_manager *m, int32_t stream, int32_t pool);
 
-/* 1 where the number is of a stream that takes requests. */
+/* 1 where the number is of a stream that takes requests. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
@@ -336,7 +344,7 @@ uint64_t ashlar_move_last(const struct ashlar_manager *m, int32_t stream, int32_
 */
 int ashlar_move_live(const struct ashlar_manager *m, int32_t stream);
 
-/* The stream at a place of the table, and the place of a stream. */
+/* The stream at a place of the table. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires place: 0 <= place < m->stream_count;
     terminates \true; exits \false;
@@ -345,7 +353,7 @@ int ashlar_move_live(const struct ashlar_manager *m, int32_t stream);
 */
 int32_t ashlar_move_at_place(const struct ashlar_manager *m, int32_t place);
 
-/* The place of a stream in the table. */
+/* The place of a stream in the table. O(1). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires stream: 0 <= stream < m->stream_count;
     terminates \true; exits \false;
@@ -354,7 +362,7 @@ int32_t ashlar_move_at_place(const struct ashlar_manager *m, int32_t place);
 */
 int32_t ashlar_move_place(const struct ashlar_manager *m, int32_t stream);
 
-/* The first pool that lends to the default pool, created behind a serial number; 0: none. */
+/* The first pool that lends to the default pool, created behind a serial number; 0: none. O(pools). */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
@@ -362,7 +370,8 @@ int32_t ashlar_move_place(const struct ashlar_manager *m, int32_t stream);
 */
 int32_t ashlar_move_lender(const struct ashlar_manager *m, uint64_t after);
 
-/* Exactly [address, address + size) of a free block is allocated for a request of `bytes` bytes. Slot of the block. */
+/* Exactly [address, address + size) of a free block is allocated for a request of `bytes` bytes. Slot of the block.
+   O(free blocks) moves, and linear in a bucket of the address map. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires free: 0 <= slot < m->top && m->state[slot] == ASHLAR_FREE;
     requires inside: 0 < size && address % 512 == 0 && size % 512 == 0 && m->addr[slot] <= address &&

@@ -6,7 +6,9 @@
 
 #include "core/ladder.h"
 
-/* The outcome is carried out, and the request goes on or ends: its next step. */
+/* The outcome is carried out, and the request goes on or ends: its next step. O(pools), linear in the uses that are
+   finished, O(free blocks) moves for each block that changes hands, linear in a bucket of the address map; and the
+   rungs up to the next step: ashlar_ladder_go. */
 /*@ REQUIRES_REPORTED
     requires apart: outcome == ASHLAR_OUTCOME_DONE ==> m->request[request].step == ASHLAR_STEP_ALLOCATE ||
       m->request[request].step == ASHLAR_STEP_RESERVE ==> APART(value, m->request[request].asked);
@@ -18,7 +20,8 @@
 struct ashlar_step ashlar_outcome_take(struct ashlar_manager *m, int32_t request,
                                        enum ashlar_outcome outcome, uint64_t value);
 
-/* What a request that is dropped holds is nobody's; a release that was not reported counts as done. */
+/* What a request that is dropped holds is nobody's; a release that was not reported counts as done. O(free blocks)
+   moves for each block that it holds. */
 /*@ REQUIRES_DROPPED
     terminates \true; exits \false;
     assigns ASSIGNS_RESUME;

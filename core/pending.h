@@ -31,8 +31,9 @@
 enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, int32_t stream,
                                       uint8_t captured);
 
-/* A block that is pending has no owner any more: it is free where it has no use, else its uses are submitted, or, during
-   a capture, it is deferred. 1: uses were submitted. Linear in the uses of the block. */
+/* A block that is pending has no owner any more: it is free where it has no use, else its uses are submitted, or,
+   during a capture, it is deferred. 1: uses were submitted. Linear in the uses of the block, and O(free blocks) moves
+   where it is free. */
 /*@ requires \valid(m); REQUIRES_ENDED(slot)
     requires pending: 0 <= slot < m->top && m->state[slot] == ASHLAR_PENDING;
     terminates \true; exits \false;
@@ -50,8 +51,9 @@ enum ashlar_status ashlar_pending_use(struct ashlar_manager *m, int32_t slot, in
 */
 int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
 
-/* Deferred blocks go on, in the order in which they were deferred: uses recorded during a capture are dropped, the others
-   submitted; a block with none left is free. Linear in the uses of the deferred blocks. */
+/* Deferred blocks go on, in the order in which they were deferred: uses recorded during a capture are dropped, the
+   others submitted; a block with none left is free. Linear in the uses of the deferred blocks, and O(free blocks) moves
+   for each that is free. */
 /*@ requires \valid(m); REQUIRES_USED
     terminates \true; exits \false;
     assigns ASSIGNS_ENDED, ASSIGNS_FREED, ASSIGNS_STATS, ALL(entered), m->completed[ASHLAR_STREAM_DEFERRED];
@@ -65,7 +67,7 @@ int ashlar_pending_back(struct ashlar_manager *m, int32_t slot, int captured);
 void ashlar_pending_go_on(struct ashlar_manager *m);
 
 /* All uses of a stream up to a number are finished: a block whose last one it was is free. How many blocks that were.
-   Linear in the uses that are finished. */
+   Linear in the uses that are finished, and O(free blocks) moves for each of these blocks. */
 /*@ requires \valid(m); REQUIRES_USED
     requires stream: 0 <= stream < ASHLAR_STREAM_DEFERRED;
     requires number: number <= m->submitted[stream];

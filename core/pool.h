@@ -3,7 +3,7 @@
  * A pool is a number, 0 for the default pool, which is always there. Users keep a private pool alive; when the last one
  * releases it, it is freeable, and it ends when the layer above has given its segments back. A scope names the requests
  * that a pool serves; a pool has at most one, so scopes are as many as pools and cannot run out before them.
- * Unless a contract says otherwise, an error changes nothing. Every operation is O(pools).
+ * Unless a contract says otherwise, an error changes nothing. No operation costs more than O(pools).
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_CORE_POOL_H
@@ -37,7 +37,7 @@ struct ashlar_pool_creation {
 };
 
 /* Creates a pool with one user under the lowest number that stands for none; its segments come from `allocator`, 0: the
-   device. ASHLAR_ERROR_POOLS: every number is taken (or 2^64 - 1 pools were created). */
+   device. ASHLAR_ERROR_POOLS: every number is taken (or 2^64 - 1 pools were created). O(pools). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS],
@@ -68,7 +68,7 @@ struct ashlar_pool_creation ashlar_pool_create(struct ashlar_manager *m, uint32_
 */
 int ashlar_pool_exists(const struct ashlar_manager *m, int32_t pool);
 
-/* Adds a user. An allocator (other than 0) is given when a pool is created and may not be given here. */
+/* Adds a user. An allocator (other than 0) is given when a pool is created and may not be given here. O(1). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS];
@@ -82,7 +82,7 @@ int ashlar_pool_exists(const struct ashlar_manager *m, int32_t pool);
 */
 enum ashlar_status ashlar_pool_acquire(struct ashlar_manager *m, int32_t pool, uint32_t allocator);
 
-/* Takes a user. Without any the pool is freeable, and may be split again. */
+/* Takes a user. Without any the pool is freeable, and may be split again. O(1). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS], m->pool_state[0 .. ASHLAR_PRIVATE_POOLS],
@@ -99,7 +99,7 @@ enum ashlar_status ashlar_pool_acquire(struct ashlar_manager *m, int32_t pool, u
 */
 enum ashlar_status ashlar_pool_release(struct ashlar_manager *m, int32_t pool);
 
-/* Ends a freeable pool that has neither segments nor an open scope: its number stands for none. */
+/* Ends a freeable pool that has neither segments nor an open scope: its number stands for none. O(1). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->pool_state[0 .. ASHLAR_PRIVATE_POOLS], m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS],
@@ -114,7 +114,7 @@ enum ashlar_status ashlar_pool_release(struct ashlar_manager *m, int32_t pool);
 */
 enum ashlar_status ashlar_pool_end(struct ashlar_manager *m, int32_t pool);
 
-/* Sets (or, with 0, takes away) the mark by which the pool lends free blocks to the default pool. */
+/* Sets (or, with 0, takes away) the mark by which the pool lends free blocks to the default pool. O(1). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->pool_use_on_oom[0 .. ASHLAR_PRIVATE_POOLS];
@@ -126,7 +126,7 @@ enum ashlar_status ashlar_pool_end(struct ashlar_manager *m, int32_t pool);
 */
 enum ashlar_status ashlar_pool_set_use_on_oom(struct ashlar_manager *m, int32_t pool, int on);
 
-/* Marks the pool, until its last user releases it: no block of it is split. */
+/* Marks the pool, until its last user releases it: no block of it is split. O(1). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->pool_no_split[0 .. ASHLAR_PRIVATE_POOLS];
@@ -141,7 +141,7 @@ enum ashlar_status ashlar_pool_set_no_split(struct ashlar_manager *m, int32_t po
 
 /* The first pool that is freeable, or `own`, created behind the one whose m->pool_serial is `after`, 0: behind none; 0:
    there is none. The
-   walk goes on where the pool that it stood at has ended. */
+   walk goes on where the pool that it stood at has ended. O(pools). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns \nothing;
@@ -149,7 +149,7 @@ enum ashlar_status ashlar_pool_set_no_split(struct ashlar_manager *m, int32_t po
 */
 int32_t ashlar_pool_next_freeable(const struct ashlar_manager *m, uint64_t after, int32_t own);
 
-/* The same for live pools that lend to the default pool. */
+/* The same for live pools that lend to the default pool. O(pools). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns \nothing;
@@ -157,8 +157,9 @@ int32_t ashlar_pool_next_freeable(const struct ashlar_manager *m, uint64_t after
 */
 int32_t ashlar_pool_next_use_on_oom(const struct ashlar_manager *m, uint64_t after);
 
-/* Acquires the pool and opens its scope: from now on it serves the requests of the thread (0: of all) on the stream (-1:
-   on all). ASHLAR_ERROR_SCOPE_OPEN: the pool has an open scope; the count stays raised in the faithful policy. */
+/* Acquires the pool and opens its scope: from now on it serves the requests of the thread (0: of all) on the stream
+   (-1: on all). ASHLAR_ERROR_SCOPE_OPEN: the pool has an open scope; the count stays raised in the faithful policy.
+   O(1). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->pool_uses[0 .. ASHLAR_PRIVATE_POOLS], m->scope_serial[0 .. ASHLAR_PRIVATE_POOLS],
@@ -185,7 +186,7 @@ int32_t ashlar_pool_next_use_on_oom(const struct ashlar_manager *m, uint64_t aft
 enum ashlar_status ashlar_scope_open(struct ashlar_manager *m, int32_t pool, uint64_t thread,
                                      int32_t stream);
 
-/* Closes the scope of a pool, which keeps its users. */
+/* Closes the scope of a pool, which keeps its users. O(1). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns m->scope_serial[0 .. ASHLAR_PRIVATE_POOLS];
@@ -198,7 +199,7 @@ enum ashlar_status ashlar_scope_open(struct ashlar_manager *m, int32_t pool, uin
 */
 enum ashlar_status ashlar_scope_close(struct ashlar_manager *m, int32_t pool);
 
-/* The pool that serves a request: that of the newest scope that applies, 0: the default pool. */
+/* The pool that serves a request: that of the newest scope that applies, 0: the default pool. O(pools). */
 /*@ requires \valid(m); REQUIRES_POOLS
     terminates \true; exits \false;
     assigns \nothing;

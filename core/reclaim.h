@@ -33,7 +33,8 @@ int32_t ashlar_reclaim_room(const struct ashlar_manager *m);
 int ashlar_reclaim_has_room(const struct ashlar_manager *m);
 
 /* The first block in release order that can be released, of the default pool (where `in_default` is not 0), of freeable
-   pools, and of `own`, 0: none; -1: there is none. Linear in the free blocks it passes over. */
+   pools, and of `own`, 0: none; -1: there is none. O(pools^2) for their order, O(log free blocks) for each stream of
+   each of these pools, and again for each block passed over. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
@@ -55,7 +56,7 @@ int ashlar_reclaim_has_room(const struct ashlar_manager *m);
 */
 int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int32_t own);
 
-/* The same for one pool alone. */
+/* The same for one pool alone. O(log free blocks) for each stream, and again for each block passed over. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires pool: 0 <= pool < ASHLAR_POOL_NUMBERS;
     terminates \true; exits \false;
@@ -74,8 +75,9 @@ int32_t ashlar_reclaim_next(const struct ashlar_manager *m, int in_default, int3
 */
 int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool);
 
-/* First whole free block of an ordinary segment behind `slot` (-1: of all) in the release order of the default pool; -1:
-   none. For those who compare with a recorded order. */
+/* First whole free block of an ordinary segment behind `slot` (-1: of all) in the release order of the default pool;
+   -1: none. For those who compare with a recorded order. O(log free blocks) for each stream, and again for each block
+   passed over. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires slot: slot == -1 || (0 <= slot < m->top && m->state[slot] == ASHLAR_FREE);
     terminates \true; exits \false;
@@ -91,7 +93,8 @@ int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool);
 int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot);
 
 /* The next oversize segment to release for a request that needs `bytes` (at least the split limit) of a list: the least
-   of at least `bytes`, where `first` is not 0 and there is one; else the greatest of at least `limit`. -1: none. */
+   of at least `bytes`, where `first` is not 0 and there is one; else the greatest of at least `limit`. -1: none.
+   O(log free blocks), and again for each block passed over. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
@@ -110,7 +113,7 @@ int32_t ashlar_reclaim_behind(const struct ashlar_manager *m, int32_t slot);
 int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, uint64_t bytes,
                                 uint64_t limit, int first);
 
-/* Collection by age. Whether ages count: there is a threshold, and what it is compared with. */
+/* Collection by age. Whether ages count: there is a threshold, and what it is compared with. O(1). */
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
@@ -118,7 +121,7 @@ int32_t ashlar_reclaim_oversize(const struct ashlar_manager *m, int32_t home, ui
 */
 int ashlar_collect_counts(const struct ashlar_manager *m);
 
-/* A search in a pool and class is counted, while ages count. */
+/* A search in a pool and class is counted, while ages count. O(1). */
 /*@ requires \valid(m);
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
@@ -129,14 +132,16 @@ int ashlar_collect_counts(const struct ashlar_manager *m);
 */
 void ashlar_collect_searched(struct ashlar_manager *m, int32_t home);
 
-/* Mean age, rounded up, of the whole free blocks of the default pool's large class; UINT64_MAX: there is none. */
+/* Mean age, rounded up, of the whole free blocks of the default pool's large class; UINT64_MAX: there is none.
+   O(log free blocks) for each stream, and again for each free block of the class. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;
 */
 uint64_t ashlar_collect_mean(const struct ashlar_manager *m);
 
-/* First of those of ordinary segments, in release order, whose age is at least `cutoff`; -1: none. */
+/* First of those of ordinary segments, in release order, whose age is at least `cutoff`; -1: none. O(log free blocks)
+   for each stream, and again for each block passed over. */
 /*@ requires \valid(m); REQUIRES_WHOLE
     terminates \true; exits \false;
     assigns \nothing;

@@ -10,7 +10,7 @@
 #include "core/allocation.h"
 #include "spec/segment.h"
 
-/* Age of the next segment as free lists see it: its creation number in segment order, 0 in address order. */
+/* Age of the next segment as free lists see it: its creation number in segment order, 0 in address order. O(1). */
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns \nothing;
@@ -18,7 +18,7 @@
 */
 uint64_t ashlar_segment_age(const struct ashlar_manager *m);
 
-/* Memory that the pool and class of a home got, or lost: `bytes` of reserved memory. */
+/* Memory that the pool and class of a home got, or lost: `bytes` of reserved memory. O(1). */
 /*@ requires \valid(m);
     requires home: 0 <= home < ASHLAR_LISTS;
     terminates \true; exits \false;
@@ -33,7 +33,7 @@ void ashlar_segment_reserved(struct ashlar_manager *m, int32_t home, uint64_t by
 void ashlar_segment_unreserved(struct ashlar_manager *m, int32_t home, uint64_t bytes);
 
 /* A new segment as one taken block, so that the request that caused it gets it first; its slot is returned. A growable
-   one has no memory yet. The range is apart from every block (the promise of the device). */
+   one has no memory yet. The range is apart from every block (the promise of the device). O(1). */
 /*@ requires \valid(m); REQUIRES_STATE
     REQUIRES_NEW_SEGMENT(addr, size, home)
     requires growable: growable <= 1;
@@ -60,7 +60,7 @@ void ashlar_segment_unreserved(struct ashlar_manager *m, int32_t home, uint64_t 
 int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t size, int32_t home,
                               uint8_t growable);
 
-/* An ordinary segment that is one free block leaves: a request holds it. */
+/* An ordinary segment that is one free block leaves: a request holds it. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires whole: 0 <= slot < m->top && whole_free(*m, slot) && m->growable[slot] == 0;
     requires request: 0 <= request < ASHLAR_REQUESTS;
@@ -73,7 +73,7 @@ int32_t ashlar_segment_create(struct ashlar_manager *m, uint64_t addr, uint64_t 
 */
 void ashlar_segment_leave(struct ashlar_manager *m, int32_t slot, int32_t request);
 
-/* A segment that was leaving is a cached segment again. */
+/* A segment that was leaving is a cached segment again. O(free blocks) moves. */
 /*@ requires \valid(m); REQUIRES_STATE
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->prev[slot] == -1 && m->next[slot] == -1;
     terminates \true; exits \false;
@@ -85,7 +85,7 @@ void ashlar_segment_leave(struct ashlar_manager *m, int32_t slot, int32_t reques
 */
 void ashlar_segment_stay(struct ashlar_manager *m, int32_t slot);
 
-/* Forgets a segment that is one held block. */
+/* Forgets a segment that is one held block. O(1). */
 /*@ requires \valid(m); REQUIRES_STATE
     requires held: 0 <= slot < m->top && m->state[slot] == ASHLAR_HELD && m->prev[slot] == -1 && m->next[slot] == -1;
     requires counts: segments_counted(m->segments_created, m->stream_segments, m->pool_segments);

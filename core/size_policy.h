@@ -19,7 +19,8 @@
 #define ASHLAR_DEFAULT_LARGE_SEGMENT 20971520U  /* device allocation for requests between the two */
 #define ASHLAR_MAX_REQUEST 1152921504606846975U /* 2^60 - 1: larger requests are refused */
 
-/* Row of the division table that governs a size: 0 below 2 MiB, then one row for each power of two, 15 from 32 GiB. */
+/* Row of the division table that governs a size: 0 below 2 MiB, then one row for each power of two, 15 from 32 GiB.
+   O(1). */
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_SIZE_row: 0 <= \result <= 15;
@@ -28,7 +29,7 @@
 */
 uint32_t ashlar_division_row(uint64_t bytes);
 
-/* 1 where the table may hold d: 0 (off) or a power of two. */
+/* 1 where the table may hold d: 0 (off) or a power of two. O(log d). */
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_SIZE_division: \result != 0 <==> valid_division(d);
@@ -55,14 +56,14 @@ int ashlar_division_valid(uint32_t d);
 */
 uint64_t ashlar_round_size(uint64_t bytes, uint32_t d);
 
-/* Pool of a rounded size. */
+/* Pool of a rounded size. O(1). */
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_POOL_class: \result == (size <= ASHLAR_SMALL_LIMIT ? ASHLAR_CLASS_SMALL : ASHLAR_CLASS_LARGE);
 */
 int32_t ashlar_pool_class(uint64_t size);
 
-/* Bytes to ask of the device for a rounded size; never less than `size`. */
+/* Bytes to ask of the device for a rounded size; never less than `size`. O(1). */
 /*@ requires size: size <= 2305843009213693952;
     requires segment: ASHLAR_LARGE_EXACT <= large_segment;
     terminates \true; exits \false;
@@ -75,7 +76,7 @@ int32_t ashlar_pool_class(uint64_t size);
 */
 uint64_t ashlar_segment_size(uint64_t size, uint64_t large_segment);
 
-/* 1 where a free block of `size` bytes may serve a request of `want` rounded bytes under the split limit. */
+/* 1 where a free block of `size` bytes may serve a request of `want` rounded bytes under the split limit. O(1). */
 /*@ requires want <= size;
     terminates \true; exits \false;
     assigns \nothing;
@@ -84,7 +85,7 @@ uint64_t ashlar_segment_size(uint64_t size, uint64_t large_segment);
 */
 int ashlar_may_serve(uint64_t want, uint64_t size, uint64_t limit, uint64_t slack);
 
-/* 1 where the rest of a block of `whole` bytes behind a request of `want` bytes becomes a block of its own. */
+/* 1 where the rest of a block of `whole` bytes behind a request of `want` bytes becomes a block of its own. O(1). */
 /*@ requires want <= whole;
     requires pool == ASHLAR_CLASS_SMALL || pool == ASHLAR_CLASS_LARGE;
     terminates \true; exits \false;

@@ -15,7 +15,7 @@
 #define ASSIGNS_STATS m->stat[0 .. ASHLAR_STATS - 1]
 // clang-format on
 
-/* a + b, or UINT64_MAX where that does not fit. */
+/* a + b, or UINT64_MAX where that does not fit. O(1). */
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures sum: \result == (a + b <= UINT64_MAX ? a + b : UINT64_MAX);
@@ -37,7 +37,7 @@ void ashlar_stats_increase(struct ashlar_manager *m, int32_t kind, int32_t class
 void ashlar_stats_decrease(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t amount);
 
 /* Replaces `before` by `now` in such a counter: one movement, so that peaks and totals see what a user sees and not the
-   steps in between. */
+   steps in between. O(1). */
 /*@ requires \valid(m);
     requires kind: 0 <= kind < ASHLAR_STAT_KINDS && (class == ASHLAR_CLASS_SMALL || class == ASHLAR_CLASS_LARGE);
     terminates \true; exits \false;
@@ -46,7 +46,8 @@ void ashlar_stats_decrease(struct ashlar_manager *m, int32_t kind, int32_t class
 void ashlar_stats_change(struct ashlar_manager *m, int32_t kind, int32_t class, uint64_t before,
                          uint64_t now);
 
-/* The counters of blocks as they are now, and their movement since then as one: from those values to the current ones. */
+/* The counters of blocks as they are now, and their movement since then as one: from those values to the current ones.
+   Linear in the counters. */
 struct ashlar_stats_copy {
   struct ashlar_counter stat[ASHLAR_STATS];
   struct ashlar_counter oversize_allocations;
@@ -75,7 +76,7 @@ struct ashlar_stats_copy ashlar_stats_copy(const struct ashlar_manager *m);
 */
 void ashlar_stats_once(struct ashlar_manager *m, struct ashlar_stats_copy before);
 
-/* Peaks go on from the current values; totals begin anew. */
+/* Peaks go on from the current values; totals begin anew. Linear in the counters. */
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns ASSIGNS_STATS, m->oversize_allocations, m->oversize_segments,
@@ -104,7 +105,7 @@ void ashlar_stats_reset_peaks(struct ashlar_manager *m);
 */
 void ashlar_stats_reset_totals(struct ashlar_manager *m);
 
-/* The same for a counter on its own: the new value is returned. */
+/* The same for a counter on its own: the new value is returned. O(1). */
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_ACCOUNT_current: counter.current + amount <= UINT64_MAX ==> \result.current == counter.current + amount;

@@ -41,7 +41,7 @@ enum ashlar_outcome {
   ASHLAR_OUTCOME_FAILED    /* failed otherwise: the request ends with ASHLAR_ERROR_DEVICE */
 };
 
-/* A step without block, stream or pool. */
+/* A step without block, stream or pool. O(1). */
 /*@ terminates \true; exits \false;
     assigns \nothing;
     ensures \result.kind == kind && \result.status == ASHLAR_OK && \result.request == -1 && \result.slot == -1 &&
@@ -56,7 +56,7 @@ struct ashlar_step ashlar_step_of(enum ashlar_step_kind kind);
 */
 struct ashlar_step ashlar_step_error(enum ashlar_status status);
 
-/* A step about a block: its address, size, stream, pool and handle. */
+/* A step about a block: its address, size, stream, pool and handle. O(1). */
 /*@ requires \valid(m);
     requires slot: 0 <= slot < ASHLAR_SLOTS && 0 <= m->home[slot] < ASHLAR_LISTS;
     terminates \true; exits \false;
