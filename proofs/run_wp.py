@@ -33,14 +33,15 @@ LEMMAS = "(lemmas)"
 # What Typed+ref takes for granted about parameters. -wp-check-memory-model makes each of these a
 # precondition that callers must prove, so these warnings, and no others, are accepted (A-02 in
 # ASSUMPTIONS.md).
+PARAMETER = r"\w+(?: \+ \(\.\.\))?"
 HYPOTHESIS = re.compile(
     r"\[wp\] \S+: Warning: *\n"
     r"  Memory model hypotheses for function '(\w+)':\n"
     r"  /\*@ *\n? *behavior wp_typed_ref:\n"
-    r"((?: *requires \\(?:valid|separated)\((?:\w+(?: \+ \(\.\.\))?(?:, )?)+\); *\n?)+) *\*/\n"
+    rf"((?: *requires \\(?:valid\(\w+\)|separated\({PARAMETER}, {PARAMETER}\)); *\n?)+) *\*/\n"
     r"(?:  .*\n)+"
 )
-SEPARATED = re.compile(r"\\separated\(([^,;]+), ([^,;]+)\);")
+SEPARATED = re.compile(rf"\\separated\(({PARAMETER}), ({PARAMETER})\);")
 PLAIN_COMMENT = re.compile(r"/\*(?!@).*?\*/|//(?!@)[^\n]*", re.DOTALL)
 ASSUMED = re.compile(r"\b(admit|axiom|axiomatic|no_wp)\b")
 LOOP = re.compile(r"\b(?:for|while)\s*\(")

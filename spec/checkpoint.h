@@ -80,7 +80,7 @@
 */
 // clang-format off
 #define ENTRY_OF(SAVED, I) is_entry(*m, (SAVED).address, (SAVED).size, (SAVED).home, (SAVED).allocated, I)
-#define HOME_POOL(I) m->home[I] / ASHLAR_STREAMS / ASHLAR_CLASSES
+#define HOME_POOL(I) (m->home[I] / ASHLAR_STREAMS / ASHLAR_CLASSES)
 /* the first N entries are of mapped blocks of a pool */
 #define RECORDED(POOL, SAVED, N) \forall integer k; 0 <= k < (N) ==> is_recorded(*m, POOL, (SAVED)[k].address, \
   (SAVED)[k].size, (SAVED)[k].home, (SAVED)[k].allocated)

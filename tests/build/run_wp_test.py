@@ -148,6 +148,18 @@ class Gate(unittest.TestCase):
         status, output = self.run_wp(stated, functions=("copy",), record="m copy 5\n")
         self.assertEqual(status, 0, output)
 
+    def test_other_hypotheses_are_not_accepted(self):
+        loaded = importlib.util.spec_from_file_location("run_wp", "proofs/run_wp.py")
+        runner = importlib.util.module_from_spec(loaded)
+        loaded.loader.exec_module(runner)
+        text = "[wp] m.c:1: Warning: \n  Memory model hypotheses for function 'f':\n  /*@\n     behavior wp_typed_ref:\n"
+        text += "       requires \\valid(m);\n       requires {};\n     */\n  void f(int *m);\n"
+        for clause in ("\\valid(a)", "\\separated(m, a)", "\\separated(m, a + (..))"):
+            self.assertTrue(runner.HYPOTHESIS.fullmatch(text.format(clause)), clause)
+        three, two, endless = "\\separated(m, a, b)", "\\valid(a, b)", "\\valid(" + "a" * 60 + "+"
+        for clause in ("\\valid(a + (..))", "\\separated(m)", three, two, endless):
+            self.assertFalse(runner.HYPOTHESIS.fullmatch(text.format(clause)), clause)
+
     def test_another_tool(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as pins:
             pins.write("z3 --version = 99.0\n")
