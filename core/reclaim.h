@@ -83,6 +83,9 @@ int32_t ashlar_reclaim_in_pool(const struct ashlar_manager *m, int32_t pool);
     terminates \true; exits \false;
     assigns \nothing;
     ensures REQ_LADDER_next: \result != -1 ==> 0 <= \result < m->top && whole_free(*m, \result);
+    ensures REQ_LADDER_next_ordinary: slot == -1 || (m->home[slot] / ASHLAR_STREAMS < ASHLAR_CLASSES &&
+      m->growable[slot] == 0) ==> \result != -1 ==> m->growable[\result] == 0 &&
+      m->home[\result] / ASHLAR_STREAMS < ASHLAR_CLASSES;
     ensures REQ_LADDER_order_behind: slot == -1 || (m->home[slot] / ASHLAR_STREAMS < ASHLAR_CLASSES &&
       m->growable[slot] == 0) ==> \result != -1 ==> slot == -1 || goes_before(*m, slot, \result);
     ensures REQ_LADDER_order_next: slot == -1 || (m->home[slot] / ASHLAR_STREAMS < ASHLAR_CLASSES &&
