@@ -50,6 +50,9 @@ static struct ashlar_freed give_back(struct ashlar_manager *m, int32_t slot,
   //@ ghost ashlar_whole_open(m);
   //@ ghost ashlar_blocks_open(m);
   //@ assert firsts: FIRSTS(*m);
+  /*@ assert led: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==>
+        m->hold[i] != ASHLAR_HOLD_LEAVING ==> m->request[m->holder[i]].run != i ==>
+        0 <= m->prev[i] < m->top && m->state[m->prev[i]] == ASHLAR_HELD; */
   struct ashlar_freed freed = failed(ASHLAR_OK);
   int captured = ashlar_ladder_in_capture(m, caller.stream);
   ashlar_allocation_end(m, slot);
@@ -59,6 +62,16 @@ static struct ashlar_freed give_back(struct ashlar_manager *m, int32_t slot,
   /*@ assert behind: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==>
         0 <= \at(*m, Pre).prev[i] ==> \at(*m, Pre).state[\at(*m, Pre).prev[i]] == ASHLAR_HELD ==>
         m->prev[i] == \at(*m, Pre).prev[i]; */
+  /*@ assert held: \forall integer i; 0 <= i < m->top ==>
+        (m->state[i] == ASHLAR_HELD <==> \at(*m, Pre).state[i] == ASHLAR_HELD); */
+  /*@ assert ahead: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==>
+        m->hold[i] != ASHLAR_HOLD_LEAVING ==> m->request[m->holder[i]].run != i ==>
+        0 <= m->prev[i] < m->top && m->prev[i] == \at(*m, Pre).prev[i] && m->state[m->prev[i]] == ASHLAR_HELD; */
+  //@ assert begun: runs_begin(m->top, m->state, m->hold, m->holder, m->prev, m->request);
+  /*@ assert same: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==>
+        m->addr[i] == \at(*m, Pre).addr[i] && m->size[i] == \at(*m, Pre).size[i] &&
+        m->base[i] == \at(*m, Pre).base[i] && m->next[i] == \at(*m, Pre).next[i]; */
+  //@ assert ended: runs_end(m->top, m->state, m->hold, m->holder, m->next, m->addr, m->size, m->request);
   /*@ ghost
     int32_t k = 0;
     /@ loop invariant k: 0 <= k <= m->top;
@@ -68,11 +81,6 @@ static struct ashlar_freed give_back(struct ashlar_manager *m, int32_t slot,
     @/
     while (k < m->top) { k++; }
   */
-  /*@ assert held: \forall integer i; 0 <= i < m->top ==>
-        (m->state[i] == ASHLAR_HELD <==> \at(*m, Pre).state[i] == ASHLAR_HELD); */
-  /*@ assert same: \forall integer i; 0 <= i < m->top ==> m->state[i] == ASHLAR_HELD ==>
-        m->addr[i] == \at(*m, Pre).addr[i] && m->size[i] == \at(*m, Pre).size[i] &&
-        m->base[i] == \at(*m, Pre).base[i] && m->next[i] == \at(*m, Pre).next[i]; */
   //@ assert none: \forall integer r; holds_none(m->top, \at(*m, Pre).state, m->holder, r) ==> HOLDS_NONE(r);
   //@ assert one: \forall integer r, i; holds_one(m->top, \at(*m, Pre).state, m->holder, r, i) ==> HOLDS_ONE(r, i);
   /*@ assert map: \forall integer r; holds_to_map(m->top, \at(*m, Pre).state, m->holder, m->hold, r) ==>
