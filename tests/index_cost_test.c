@@ -59,7 +59,6 @@ static void test_logarithm(void **state)
   struct ashlar_manager *m = *state;
   uint64_t random = 7;
   int32_t slot = 0;
-  uint64_t few = 0;
   uint64_t most = 0;
   for (int exponent = 3; exponent <= LARGEST; exponent++) {
     int32_t blocks = 1 << exponent;
@@ -71,7 +70,7 @@ static void test_logarithm(void **state)
       ashlar_index_insert(m, slot);
       assert_true(taken() <= MOVE * (uint64_t)slot + bound);
     }
-    few = exponent == 3 ? few : most;
+    uint64_t few = most;
     most = 0;
     for (int i = 0; i < QUESTIONS; i++) {
       int32_t list = (int32_t)(ashlar_random(&random) % 5);

@@ -19,6 +19,14 @@ int next(int x)
 RECORD = "# module function goals\nm next 5\n"
 
 
+def load_runner():
+    """proofs/run_wp.py as a module."""
+    spec = importlib.util.spec_from_file_location("run_wp", "proofs/run_wp.py")
+    runner = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(runner)
+    return runner
+
+
 class Gate(unittest.TestCase):
     def run_wp(self, text, *options, functions=("next",), record=RECORD, tools=None):
         """The status and the output of a run over one C file with this text."""
@@ -149,9 +157,7 @@ class Gate(unittest.TestCase):
         self.assertEqual(status, 0, output)
 
     def test_other_hypotheses_are_not_accepted(self):
-        loaded = importlib.util.spec_from_file_location("run_wp", "proofs/run_wp.py")
-        runner = importlib.util.module_from_spec(loaded)
-        loaded.loader.exec_module(runner)
+        runner = load_runner()
         text = "[wp] m.c:1: Warning: \n  Memory model hypotheses for function 'f':\n  /*@\n     behavior wp_typed_ref:\n"
         text += "       requires \\valid(m);\n       requires {};\n     */\n  void f(int *m);\n"
         for clause in ("\\valid(a)", "\\separated(m, a)", "\\separated(m, a + (..))"):
@@ -197,9 +203,7 @@ class Gate(unittest.TestCase):
 
 class TwoPasses(unittest.TestCase):
     def test_a_goal_tried_again_counts_as_the_console_says(self):
-        spec = importlib.util.spec_from_file_location("run_wp", "proofs/run_wp.py")
-        run_wp = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(run_wp)
+        run_wp = load_runner()
         first = (
             "[wp] [Z3] Goal typed_ref_next_loop_invariant_x_established : Valid\n"
             "[wp] [Z3] Goal typed_ref_next_loop_invariant_x_preserved : Failed\n"
