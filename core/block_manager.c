@@ -67,6 +67,7 @@ struct ashlar_config ashlar_default_config(void)
   config.device_total = 0;
   config.reservation_small = 0;
   config.reservation_large = 0;
+  config.reject_above = 0;
   /*@ loop invariant row: 0 <= row <= ASHLAR_DIVISIONS;
       loop invariant off: \forall integer k; 0 <= k < row ==> config.divisions[k] == 0;
       loop assigns row, config.divisions[0 .. ASHLAR_DIVISIONS - 1];
@@ -93,6 +94,7 @@ static int config_valid(struct ashlar_config config)
       config.max_split_size < config.large_segment_size ||
       config.oversize_slack < config.large_segment_size || config.growable > 1 ||
       config.callbacks > 1 || config.device_total > ASHLAR_MAX_REQUEST ||
+      config.reject_above > ASHLAR_MAX_REQUEST ||
       (config.growable == 1 && config.device_total == 0)) {
     return 0;
   }
@@ -323,6 +325,7 @@ static struct ashlar_request request_of(uint8_t rung, int32_t home, struct ashla
   request.enough = 0;
   request.freed = 0;
   request.passed = 0;
+  request.rejected = 0;
   return request;
 }
 

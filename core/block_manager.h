@@ -1,7 +1,7 @@
 /* block_manager.h - the public operations of the verified block manager.
  *
  * The manager decides and never calls out. A request may need the device; then the call returns a *step*, the caller
- * performs it, and reports the outcome with ashlar_resume, until the step is DONE, OUT_OF_MEMORY or ERROR:
+ * performs it, and reports the outcome with ashlar_resume, until the step is DONE, OUT_OF_MEMORY, REJECTED or ERROR:
  *
  *     struct ashlar_step step = ashlar_allocate_begin(m, bytes, stream, caller);
  *     while (step.kind < ASHLAR_STEP_DONE)
@@ -90,8 +90,8 @@ struct ashlar_config ashlar_default_config(void);
 
 /* Starts a manager in zeroed storage. ASHLAR_ERROR_SETTING: a value is not allowed (divisions: 0 or a power of two;
    large_segment_size: a multiple of 2 MiB above 10 MiB; max_split_size and oversize_slack: at least
-   large_segment_size; growable and callbacks: 0 or 1; device_total: below 2^60, and not 0 where growable is 1). O(1),
-   touches none of the slots. */
+   large_segment_size; growable and callbacks: 0 or 1; device_total: below 2^60, and not 0 where growable is 1;
+   reject_above: below 2^60). O(1), touches none of the slots. */
 /*@ requires \valid(m);
     requires zeroed: NOTHING_YET;
     terminates \true; exits \false;

@@ -11,7 +11,8 @@
     READS
     ensures sizes: \result != 0 <==> 10485760 < m->config.large_segment_size <= 1152921504606846975 &&
       m->config.large_segment_size % 2097152 == 0 && m->config.large_segment_size <= m->config.max_split_size &&
-      m->config.large_segment_size <= m->config.oversize_slack && m->config.device_total <= 1152921504606846975;
+      m->config.large_segment_size <= m->config.oversize_slack && m->config.device_total <= 1152921504606846975 &&
+      m->config.reject_above <= 1152921504606846975;
 */
 static int sizes_valid(const struct ashlar_manager *m)
 {
@@ -20,7 +21,8 @@ static int sizes_valid(const struct ashlar_manager *m)
          m->config.large_segment_size % ASHLAR_LARGE_STEP == 0 &&
          m->config.max_split_size >= m->config.large_segment_size &&
          m->config.oversize_slack >= m->config.large_segment_size &&
-         m->config.device_total <= ASHLAR_MAX_REQUEST;
+         m->config.device_total <= ASHLAR_MAX_REQUEST &&
+         m->config.reject_above <= ASHLAR_MAX_REQUEST;
 }
 
 /* The row of the division table that is wrong, ASHLAR_DIVISIONS for another setting. */

@@ -115,6 +115,8 @@ void ashlar_ladder_next_rung(struct ashlar_manager *m, int32_t request)
     assigns m->request[request];
     ENSURES_STEP
     ensures none: \result.kind == ASHLAR_STEP_NONE;
+    ensures next: m->request[request].rung == \old(m->request[request].rung) + 1 &&
+      m->request[request].rejected == \old(m->request[request].rejected);
 */
 static struct ashlar_step pass_on(struct ashlar_manager *m, int32_t request)
 {
@@ -420,21 +422,78 @@ static int is_over_limit(const struct ashlar_manager *m, uint64_t bytes)
   return m->limit != UINT64_MAX && (bytes > m->limit || reserved_bytes(m) > m->limit - bytes);
 }
 
-/* Asks the device, unless the limit refuses. */
+/* Whether so many bytes more are rejected. */
+/*@ requires \valid(m);
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures REQ_LADDER_reject_above: \result != 0 <==> rejects(m->config.reject_above, RESERVED_BY(*m), bytes);
+*/
+static int is_rejected(const struct ashlar_manager *m, uint64_t bytes)
+{
+  uint64_t above = m->config.reject_above;
+  return above != 0 && (bytes > above || reserved_bytes(m) > above - bytes);
+}
+
+/* A device allocation is rejected. The first one of a request skips the rungs up to its end. */
+/*@ REQUIRES_GOING
+    requires none: HOLDS_NONE(request) && m->request[request].growth == ASHLAR_GROWTH_NONE &&
+      m->request[request].run == -1;
+    requires rung: asks(m->request[request].rung);
+    terminates \true; exits \false;
+    assigns m->request[request], m->oom_rejections;
+    ENSURES_STEP
+    ensures noted: \result.kind == ASHLAR_STEP_NONE && m->request[request].rejected != 0;
+    ensures skips: \old(m->request[request].rung) == ASHLAR_RUNG_ASK ==>
+      m->request[request].rung == ASHLAR_RUNG_OUT_OF_MEMORY;
+    ensures counted: m->oom_rejections == total_of(\old(m->oom_rejections), 1);
+*/
+static struct ashlar_step reject(struct ashlar_manager *m, int32_t request)
+{
+  m->oom_rejections = ashlar_saturating_sum(m->oom_rejections, 1);
+  m->request[request].rejected = 1;
+  if (m->request[request].rung == ASHLAR_RUNG_ASK) {
+    m->request[request].rung = ASHLAR_RUNG_ASK_AGAIN; /* behind it the request ends */
+  }
+  return pass_on(m, request);
+}
+
+/* Bytes that the device is asked for, for a request. */
+/*@ requires \valid(m);
+    requires config: valid_config(m->config);
+    requires request: 0 <= request < ASHLAR_REQUESTS;
+    requires size: m->request[request].size <= 2305843009213693952;
+    terminates \true; exits \false;
+    assigns \nothing;
+    ensures bytes: \result == ASKED_BY(*m, request);
+    ensures enough: m->request[request].size <= \result && \result % 512 == 0;
+*/
+static uint64_t segment_bytes(const struct ashlar_manager *m, int32_t request)
+{
+  uint64_t bytes = ashlar_segment_size(m->request[request].size, m->config.large_segment_size);
+  //@ assert step: 10485760 <= m->request[request].size ==> bytes % 2097152 == 0;
+  return bytes;
+}
+
+/* Asks the device, unless the limit refuses, or the settings have it rejected. */
 /*@ REQUIRES_GOING
     requires poised: POISED(request);
     requires ready: READY;
     requires rung: asks(m->request[request].rung);
     terminates \true; exits \false;
-    assigns ASSIGNS_LADDER;
+    assigns ASSIGNS_LADDER, m->oom_rejections;
     ENSURES_STEP
+    ENSURES_COUNTED
+    ENSURES_REJECTED
 */
 static struct ashlar_step ask_device(struct ashlar_manager *m, int32_t request)
 {
-  uint64_t bytes = ashlar_segment_size(m->request[request].size, m->config.large_segment_size);
+  uint64_t bytes = segment_bytes(m, request);
   int first = asks_first(m, request);
   if (first && is_over_limit(m, bytes)) {
     return pass_on(m, request);
+  }
+  if (first && is_rejected(m, bytes)) {
+    return reject(m, request);
   }
   if (m->request[request].growable != 0) {
     return grow(m, request);
@@ -724,11 +783,16 @@ static struct ashlar_step release_all(struct ashlar_manager *m, int32_t request)
     terminates \true; exits \false;
     assigns ASSIGNS_LADDER;
     ENSURES_STEP
+    ENSURES_END
 */
 static struct ashlar_step out_of_memory(struct ashlar_manager *m, int32_t request)
 {
-  struct ashlar_step step = ask(m, request, ASHLAR_STEP_OUT_OF_MEMORY, -1);
-  m->ooms = ashlar_saturating_sum(m->ooms, 1);
+  int rejected = m->request[request].rejected != 0;
+  struct ashlar_step step =
+      ask(m, request, rejected ? ASHLAR_STEP_REJECTED : ASHLAR_STEP_OUT_OF_MEMORY, -1);
+  if (!rejected) {
+    m->ooms = ashlar_saturating_sum(m->ooms, 1);
+  }
   step.bytes = m->request[request].size;
   return ashlar_ladder_over(m, request, step);
 }
@@ -816,8 +880,11 @@ static struct ashlar_step try_rung(struct ashlar_manager *m, int32_t request)
     requires poised: POISED(request);
     requires ready: READY;
     terminates \true; exits \false;
-    assigns ASSIGNS_LADDER;
+    assigns ASSIGNS_LADDER, m->oom_rejections;
     ENSURES_STEP
+    ENSURES_COUNTED
+    ENSURES_REJECTED
+    ENSURES_END
 */
 static struct ashlar_step attempt(struct ashlar_manager *m, int32_t request)
 {
@@ -844,8 +911,14 @@ static struct ashlar_step attempt(struct ashlar_manager *m, int32_t request)
     requires poised: POISED(request);
     requires ready: READY;
     terminates \true; exits \false;
-    assigns ASSIGNS_LADDER;
+    assigns ASSIGNS_LADDER, m->oom_rejections;
     ENSURES_STEP
+    ENSURES_END
+    ensures REQ_LADDER_reject_first: IS_REJECTED(\old(*m), request) ==>
+      \old(m->request[request].rung) == ASHLAR_RUNG_ASK ==> \result.kind == ASHLAR_STEP_NONE &&
+      m->request[request].rung == ASHLAR_RUNG_OUT_OF_MEMORY && m->request[request].rejected != 0;
+    ensures REQ_ACCOUNT_rejected_only: m->oom_rejections != \old(m->oom_rejections) ==>
+      IS_REJECTED(\old(*m), request) && m->oom_rejections == \old(m->oom_rejections) + 1;
 */
 static struct ashlar_step climb(struct ashlar_manager *m, int32_t request)
 {
@@ -861,7 +934,7 @@ struct ashlar_step ashlar_ladder_go(struct ashlar_manager *m, int32_t request)
   step = climb(m, request);
   /*@ STEP_CLAUSES(loop invariant, \at(*m, Pre), step)
       loop invariant rung: m->request[request].rung <= ASHLAR_RUNG_EMPTY && step.kind != ASHLAR_STEP_ERROR;
-      loop assigns step, ASSIGNS_LADDER;
+      loop assigns step, ASSIGNS_LADDER, m->oom_rejections;
       loop variant step.kind == ASHLAR_STEP_NONE ? 23 - m->request[request].rung : 0;
   */
   while (step.kind == ASHLAR_STEP_NONE) {

@@ -47,7 +47,7 @@ void ashlar_ladder_poll(struct ashlar_manager *m, int32_t caller_stream);
     requires poised: POISED(request);
     requires ready: READY;
     terminates \true; exits \false;
-    assigns ASSIGNS_LADDER;
+    assigns ASSIGNS_LADDER, m->oom_rejections;
     ENSURES_STEP
     ensures step: \result.kind != ASHLAR_STEP_NONE;
 */

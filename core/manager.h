@@ -133,6 +133,8 @@ struct ashlar_config {
   uint64_t
       reservation_small; /* bytes of the range of a growable segment, at most; 0: no limit but the device's */
   uint64_t reservation_large;
+  uint64_t
+      reject_above; /* reserved bytes above which a device allocation is rejected; 0: none is */
 };
 
 /* One counter. allocated - freed == current as long as nobody resets them. */
@@ -224,6 +226,7 @@ struct ashlar_request {
   uint8_t enough;   /* 1: the rung of oversize segments released enough */
   uint8_t freed;    /* 1: callbacks returned memory */
   uint8_t passed;   /* 1: this pass of the collection released something */
+  uint8_t rejected; /* 1: a device allocation was rejected */
 };
 
 struct ashlar_manager {
@@ -328,8 +331,9 @@ struct ashlar_manager {
   struct ashlar_counter stat[ASHLAR_STATS];
   struct ashlar_counter oversize_allocations;
   struct ashlar_counter oversize_segments;
-  uint64_t alloc_retries; /* last device allocations of the ladder */
-  uint64_t ooms;
+  uint64_t alloc_retries;  /* last device allocations of the ladder */
+  uint64_t ooms;           /* requests that ended out of memory; rejected ones are not among them */
+  uint64_t oom_rejections; /* device allocations that were rejected */
   uint64_t sync_all_streams;
   uint64_t device_allocs;
   uint64_t device_frees;

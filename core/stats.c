@@ -141,6 +141,7 @@ void ashlar_stats_reset_totals(struct ashlar_manager *m)
   }
   m->alloc_retries = 0;
   m->ooms = 0;
+  m->oom_rejections = 0;
   m->sync_all_streams = 0;
   m->device_allocs = 0;
   m->device_frees = 0;

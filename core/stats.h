@@ -92,8 +92,8 @@ void ashlar_stats_reset_peaks(struct ashlar_manager *m);
 /*@ requires \valid(m);
     terminates \true; exits \false;
     assigns ASSIGNS_STATS, m->oversize_allocations, m->oversize_segments,
-      m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1], m->alloc_retries, m->ooms, m->sync_all_streams,
-      m->device_allocs, m->device_frees;
+      m->pool_reserved[0 .. ASHLAR_POOL_NUMBERS - 1], m->alloc_retries, m->ooms, m->oom_rejections,
+      m->sync_all_streams, m->device_allocs, m->device_frees;
     ensures REQ_ACCOUNT_reset_totals: \forall integer k; 0 <= k < ASHLAR_STATS ==>
       totals_begun(\old(*m).stat[k], m->stat[k]);
     ensures REQ_ACCOUNT_reset_totals_oversize: totals_begun(\old(m->oversize_allocations), m->oversize_allocations) &&
@@ -102,6 +102,7 @@ void ashlar_stats_reset_peaks(struct ashlar_manager *m);
       totals_begun(\old(*m).pool_reserved[p], m->pool_reserved[p]);
     ensures REQ_ACCOUNT_calls_reset: m->alloc_retries == 0 && m->ooms == 0 && m->sync_all_streams == 0 &&
       m->device_allocs == 0 && m->device_frees == 0;
+    ensures REQ_ACCOUNT_rejected_reset: m->oom_rejections == 0;
 */
 void ashlar_stats_reset_totals(struct ashlar_manager *m);
 

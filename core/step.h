@@ -18,7 +18,8 @@ enum ashlar_step_kind {
   ASHLAR_STEP_CALLBACKS, /* run the free-memory callbacks; value: 1 if one freed something, else 0 */
   ASHLAR_STEP_DONE, /* `slot`, `generation`, `address`, `bytes` name the block; slot -1: none was needed */
   ASHLAR_STEP_OUT_OF_MEMORY, /* the ladder is exhausted; `bytes`: the rounded size */
-  ASHLAR_STEP_ERROR          /* `status` says why */
+  ASHLAR_STEP_REJECTED, /* not served, and the device was not asked, by the settings; `bytes`: as above */
+  ASHLAR_STEP_ERROR /* `status` says why */
 };
 
 struct ashlar_step {

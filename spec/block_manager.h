@@ -13,7 +13,8 @@
     c.order <= ASHLAR_ORDER_SEGMENT && c.policy <= ASHLAR_POLICY_FAITHFUL && c.growable <= 1 && c.callbacks <= 1 &&
     10485760 < c.large_segment_size <= 1152921504606846975 && c.large_segment_size % 2097152 == 0 &&
     c.large_segment_size <= c.max_split_size && c.large_segment_size <= c.oversize_slack &&
-    c.device_total <= 1152921504606846975 && (c.growable == 1 ==> 0 < c.device_total) &&
+    c.device_total <= 1152921504606846975 && c.reject_above <= 1152921504606846975 &&
+    (c.growable == 1 ==> 0 < c.device_total) &&
     (\forall integer k; 0 <= k < ASHLAR_DIVISIONS ==> valid_division(c.divisions[k]));
 
   predicate growable_allowed(integer growable_on, struct ashlar_config c) =

@@ -14,6 +14,13 @@
   predicate releases(integer rung) = rung == ASHLAR_RUNG_RELEASE || rung == ASHLAR_RUNG_RELEASE_AGAIN ||
     rung == ASHLAR_RUNG_EMPTY_RELEASE;
 
+  // bytes that the device is asked for, of a rounded size: REQ-SIZE-segment
+  logic integer segment_bytes(integer size, integer large) = size <= 1048576 ? 2097152 :
+    size < 10485760 ? large : (size + 2097151) / 2097152 * 2097152;
+  // REQ-LADDER-limit, REQ-LADDER-reject: so many bytes more are refused without asking, or rejected
+  predicate over_limit(integer limit, integer reserved, integer bytes) = limit != UINT64_MAX && limit < reserved + bytes;
+  predicate rejects(integer above, integer reserved, integer bytes) = above != 0 && above < reserved + bytes;
+
   // what a request in flight asks for: a block for a home whose pool and stream are there; or that the cache be emptied
   predicate request_wants(integer rung, integer home, integer bytes, integer size, integer waited,
     integer growable, integer total, uint8_t pool_state[65], integer stream_count) =
@@ -76,6 +83,12 @@
 #define ASKED(R) request_asked(m->request[R].rung, m->request[R].step, m->request[R].growth, m->request[R].slot, \
   m->request[R].size, m->request[R].asked, m->request[R].waited, m->request[R].number, m->top, m->state, m->holder, \
   m->hold, m->addr, m->base, m->next, m->growable, m->submitted, R)
+/* A device allocation that a request is about to begin is rejected; the limit is tested first. */
+#define RESERVED_BY(A) (A).stat[ASHLAR_STAT_RESERVED_BYTES * ASHLAR_STAT_COLUMNS].current
+#define ASKED_BY(A, R) segment_bytes((A).request[R].size, (A).config.large_segment_size)
+#define IS_REJECTED(A, R) (asks((A).request[R].rung) && (A).request[R].growth == ASHLAR_GROWTH_NONE && \
+  (A).request[R].reserved == 0 && !over_limit((A).limit, RESERVED_BY(A), ASKED_BY(A, R)) && \
+  rejects((A).config.reject_above, RESERVED_BY(A), ASKED_BY(A, R)))
 /* every request in flight is for a home, or for none */
 #define HOMED \forall integer q; 0 <= q < ASHLAR_REQUESTS ==> m->request[q].rung != ASHLAR_RUNG_IDLE ==> \
   m->request[q].home < ASHLAR_LISTS
@@ -96,6 +109,20 @@
   ASSIGNS_USES, m->completed[0 .. ASHLAR_STREAMS - 1], m->request[request], m->in_flight, ASSIGNS_END, \
   m->pool_searches[0 .. ASHLAR_POOL_CLASSES - 1], m->alloc_retries, m->ooms, m->sync_all_streams, m->device_allocs, \
   m->device_frees
+
+/* that is counted, and nothing else is */
+#define ENSURES_COUNTED ensures REQ_ACCOUNT_rejected_once: IS_REJECTED(\old(*m), request) ? \
+  m->oom_rejections == total_of(\old(m->oom_rejections), 1) : m->oom_rejections == \old(m->oom_rejections);
+/* the device is not asked; on the first rung that asks, the rungs up to the end are skipped */
+#define ENSURES_REJECTED ensures REQ_LADDER_reject_unasked: IS_REJECTED(\old(*m), request) ==> \
+    \result.kind == ASHLAR_STEP_NONE && m->request[request].rejected != 0; \
+  ensures REQ_LADDER_reject_skips: IS_REJECTED(\old(*m), request) ==> \
+    \old(m->request[request].rung) == ASHLAR_RUNG_ASK ==> m->request[request].rung == ASHLAR_RUNG_OUT_OF_MEMORY;
+/* a request that was rejected ends so; one that was not ends out of memory */
+#define ENSURES_END ensures REQ_LADDER_reject_ends: \old(m->request[request].rung) == ASHLAR_RUNG_OUT_OF_MEMORY ==> \
+    \result.kind == (\old(m->request[request].rejected) != 0 ? ASHLAR_STEP_REJECTED : ASHLAR_STEP_OUT_OF_MEMORY); \
+  ensures REQ_ACCOUNT_calls_ooms: \old(m->request[request].rung) == ASHLAR_RUNG_OUT_OF_MEMORY ==> m->ooms == \
+    (\old(m->request[request].rejected) != 0 ? \old(m->ooms) : total_of(\old(m->ooms), 1));
 
 /* a request that can go on */
 #define REQUIRES_GOING requires \valid(m); REQUIRES_WHOLE \
@@ -145,7 +172,7 @@
 
 /* a request that waits for an outcome */
 #define REQUEST_OK(R) (WANTS(R) && ASKED(R) && HOLDS(R, STEP_IS_ABOUT_ONE(R)))
-#define ASSIGNS_RESUME ASSIGNS_LADDER, m->segments_created, ASSIGNS_SEGMENT_COUNTS, ASSIGNS_RESERVE
+#define ASSIGNS_RESUME ASSIGNS_LADDER, m->oom_rejections, m->segments_created, ASSIGNS_SEGMENT_COUNTS, ASSIGNS_RESERVE
 /* a request that an outcome is reported to */
 #define REQUIRES_REPORTED REQUIRES_GOING \
   requires asked: ASKED(request) && HOLDS(request, STEP_IS_ABOUT_ONE(request));
