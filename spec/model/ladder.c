@@ -144,7 +144,19 @@ static struct model_step search(struct model *m, int32_t request, bool fallback)
   return model_next_rung(m, request);
 }
 
-/* Rungs 5, 7 and 8: asks the device, unless the limit refuses. REQ-LADDER-device, REQ-LADDER-limit, REQ-LADDER-last. */
+/* A device allocation is rejected: on rung 5 the next rung is the last one. REQ-LADDER-reject, REQ-ACCOUNT-rejected. */
+static struct model_step reject(struct model *m, int32_t request)
+{
+  const bool early = m->request[request].rung == MODEL_RUNG_ASK;
+  const struct model_step step = model_next_rung(m, request);
+  m->calls.oom_rejections++;
+  m->request[request].rejected = true;
+  m->request[request].rung = early ? MODEL_RUNG_OUT_OF_MEMORY : m->request[request].rung;
+  return step;
+}
+
+/* Rungs 5, 7 and 8: asks the device, unless the limit refuses, or the settings have it rejected. REQ-LADDER-device,
+   REQ-LADDER-limit, REQ-LADDER-reject, REQ-LADDER-last. */
 static struct model_step ask_device(struct model *m, int32_t request)
 {
   const struct model_want want = m->request[request].want;
@@ -157,6 +169,10 @@ static struct model_step ask_device(struct model *m, int32_t request)
   }
   if (first && m->limit != MODEL_UNSET && (bytes > m->limit || reserved > m->limit - bytes)) {
     return model_next_rung(m, request);
+  }
+  const uint64_t most = m->config.reject_above;
+  if (first && most != 0 && (bytes > most || reserved > most - bytes)) {
+    return reject(m, request);
   }
   if (!want.growable) {
     return model_ask(m, request, MODEL_STEP_ALLOCATE, -1, bytes);
@@ -221,6 +237,21 @@ static struct model_step release_all(struct model *m, int32_t request)
                                                      : leave(m, request, slot);
 }
 
+/* The request ends without a block. REQ-OOM-complete, REQ-OOM-faithful, REQ-OOM-report, REQ-LADDER-reject. */
+static struct model_step run_out(struct model *m, int32_t request)
+{
+  const struct model_want want = m->request[request].want;
+  const bool rejected = m->request[request].rejected;
+  m->calls.ooms += rejected ? 0 : 1;
+  return model_over(
+      m, request,
+      (struct model_step){.kind = rejected ? MODEL_STEP_REJECTED : MODEL_STEP_OUT_OF_MEMORY,
+                          .slot = -1,
+                          .bytes = want.size,
+                          .stream = want.stream,
+                          .pool = want.pool});
+}
+
 /* One rung: a step for the layer, the end of the request, or NONE and on to the next rung. */
 static struct model_step climb(struct model *m, int32_t request)
 {
@@ -251,14 +282,8 @@ static struct model_step climb(struct model *m, int32_t request)
   case MODEL_RUNG_RELEASE_AGAIN:
   case MODEL_RUNG_EMPTY_RELEASE:
     return release_all(m, request);
-  case MODEL_RUNG_OUT_OF_MEMORY: /* REQ-OOM-complete, REQ-OOM-faithful, REQ-OOM-report */
-    m->calls.ooms++;
-    return model_over(m, request,
-                      (struct model_step){.kind = MODEL_STEP_OUT_OF_MEMORY,
-                                          .slot = -1,
-                                          .bytes = m->request[request].want.size,
-                                          .stream = m->request[request].want.stream,
-                                          .pool = m->request[request].want.pool});
+  case MODEL_RUNG_OUT_OF_MEMORY:
+    return run_out(m, request);
   case MODEL_RUNG_EMPTY:
     return model_over(m, request, model_done(m, -1));
   default: /* the searches */

@@ -4,7 +4,8 @@
  * and compared with. It is slow. The core may be fast in any way, as long as it answers the same.
  *
  * Slots are the model's own; whoever compares goes by address. The caller provides the storage, zeroed. A request that
- * needs the device gives a step; it is performed and reported by model_resume, until DONE, OUT_OF_MEMORY or ERROR.
+ * needs the device gives a step; it is performed and reported by model_resume, until DONE, OUT_OF_MEMORY, REJECTED or
+ * ERROR.
  *
  * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef ASHLAR_SPEC_MODEL_MODEL_H

@@ -25,7 +25,7 @@ bool model_config_allowed(const struct model_config *config)
   bool allowed = config->order <= MODEL_ORDER_SEGMENT && config->policy <= MODEL_FAITHFUL &&
                  large > 10 * MODEL_MIB && large < MODEL_GREATEST && large % (2 * MODEL_MIB) == 0 &&
                  config->max_split_size >= large && config->oversize_slack >= large &&
-                 config->device_total < MODEL_GREATEST &&
+                 config->device_total < MODEL_GREATEST && config->reject_above < MODEL_GREATEST &&
                  (!config->growable || config->device_total > 0);
   for (int32_t row = 0; row < MODEL_ROWS; row++) {
     const uint64_t division = config->division[row];

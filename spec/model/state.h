@@ -80,6 +80,7 @@ struct model_config {
   uint64_t reservation_small; /* bytes of the range of a growable segment; 0: the total + 1/8 */
   uint64_t reservation_large;
   uint64_t device_total; /* 0: unknown */
+  uint64_t reject_above; /* reserved bytes; 0: no device allocation is rejected */
 };
 
 /* Who calls. */
@@ -177,6 +178,7 @@ struct model_counter {
 struct model_calls {
   uint64_t alloc_retries;
   uint64_t ooms;
+  uint64_t oom_rejections;
   uint64_t sync_all_streams;
   uint64_t device_allocs;
   uint64_t device_frees;
@@ -214,6 +216,7 @@ enum model_step_kind {
   MODEL_STEP_WAIT,
   MODEL_STEP_CALLBACKS,
   MODEL_STEP_OUT_OF_MEMORY,
+  MODEL_STEP_REJECTED, /* not served, and at least once the device was not asked: REQ-LADDER-reject */
   MODEL_STEP_ERROR
 };
 
@@ -264,6 +267,7 @@ struct model_request {
   int32_t waited;          /* last stream that was waited for; see ladder.c */
   int32_t growth;          /* where growing stands, growable.c */
   bool reserved;           /* a range was reserved on this rung */
+  bool rejected;           /* a device allocation was rejected */
 };
 
 /* One mapped block of a checkpoint. */

@@ -127,7 +127,7 @@ void model_reset_peaks(struct model *m)
   restart(m, true);
 }
 
-/* REQ-ACCOUNT-reset, REQ-ACCOUNT-calls. */
+/* REQ-ACCOUNT-reset, REQ-ACCOUNT-calls, REQ-ACCOUNT-rejected. */
 void model_reset_totals(struct model *m)
 {
   restart(m, false);
