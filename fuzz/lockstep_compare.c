@@ -88,6 +88,9 @@ static FUZZ_ORACLE void compare_statistics(const struct lockstep *run)
   }
   const struct model_calls calls = subject_calls();
   const struct model_calls expected = m->calls;
+  FUZZ_CHECK(calls.oom_rejections == expected.oom_rejections,
+             "rejections %" PRIu64 ", expected %" PRIu64, calls.oom_rejections,
+             expected.oom_rejections);
   FUZZ_CHECK(calls.alloc_retries == expected.alloc_retries && calls.ooms == expected.ooms &&
                  calls.sync_all_streams == expected.sync_all_streams &&
                  calls.device_allocs == expected.device_allocs &&

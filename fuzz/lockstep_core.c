@@ -106,6 +106,7 @@ static enum model_step_kind kind_of(enum ashlar_step_kind kind)
       [ASHLAR_STEP_CALLBACKS] = MODEL_STEP_CALLBACKS,
       [ASHLAR_STEP_DONE] = MODEL_STEP_DONE,
       [ASHLAR_STEP_OUT_OF_MEMORY] = MODEL_STEP_OUT_OF_MEMORY,
+      [ASHLAR_STEP_REJECTED] = MODEL_STEP_REJECTED,
       [ASHLAR_STEP_ERROR] = MODEL_STEP_ERROR,
   };
   return KINDS[kind];
@@ -163,6 +164,7 @@ enum model_status subject_start(const struct model_config *config)
   own.device_total = config->device_total;
   own.reservation_small = config->reservation_small;
   own.reservation_large = config->reservation_large;
+  own.reject_above = config->reject_above;
   return status_of(ashlar_manager_init(&manager, own));
 }
 
@@ -428,6 +430,7 @@ struct model_calls subject_calls(void)
 {
   return (struct model_calls){.alloc_retries = manager.alloc_retries,
                               .ooms = manager.ooms,
+                              .oom_rejections = manager.oom_rejections,
                               .sync_all_streams = manager.sync_all_streams,
                               .device_allocs = manager.device_allocs,
                               .device_frees = manager.device_frees};

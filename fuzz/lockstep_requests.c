@@ -34,7 +34,7 @@ int32_t lockstep_stream(const struct lockstep *run, struct fuzz_input *in)
 static bool is_open(struct model_step step)
 {
   return step.kind != MODEL_STEP_DONE && step.kind != MODEL_STEP_OUT_OF_MEMORY &&
-         step.kind != MODEL_STEP_ERROR;
+         step.kind != MODEL_STEP_REJECTED && step.kind != MODEL_STEP_ERROR;
 }
 
 static int32_t outcome_of(struct model_step step)

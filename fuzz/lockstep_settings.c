@@ -30,7 +30,9 @@ static void draw_config(struct model_config *config, struct fuzz_input *in)
   config->device_total = device % 8 == 0 ? 0 : (UINT64_C(64) << device % 8) * MIB;
   config->reservation_large = device / 8 % 2 == 0 ? 0 : 60 * MIB;
   config->reservation_small = device / 16 % 2 == 0 ? 0 : 6 * MIB;
+  config->reject_above = device / 32 % 8 == 6 ? (UINT64_C(40) << device / 8 % 4) * MIB : 0;
   if (device / 32 % 8 == 7) { /* mostly not allowed */
+    config->reject_above = fuzz_size(in);
     config->large_segment_size = fuzz_size(in);
     config->oversize_slack = fuzz_size(in);
     config->division[0] = fuzz_byte(in);
@@ -64,10 +66,11 @@ void lockstep_start(struct lockstep *run, struct fuzz_input *in)
   draw_config(&config, in);
   draw_run(run, in);
   FUZZ_SAY("policy %" PRIu32 " order %" PRIu32 " split limit %" PRIu64 " segments %" PRIu64
-           " division %" PRIu64 " growable %d of %" PRIu64 ", %" PRIu64 ", total %" PRIu64,
+           " division %" PRIu64 " growable %d of %" PRIu64 ", %" PRIu64 ", total %" PRIu64
+           " reject above %" PRIu64,
            config.policy, config.order, config.max_split_size, config.large_segment_size,
            config.division[0], (int)config.growable, config.reservation_small,
-           config.reservation_large, config.device_total);
+           config.reservation_large, config.device_total, config.reject_above);
   const enum model_status status = subject_start(&config);
   const enum model_status expected = model_init(run->model, config);
   lockstep_same_status("start", status, expected);
