@@ -269,6 +269,91 @@ static void counters_by_hand(void **state)
   assert_int_equal(f->m->device_frees, 0);
 }
 
+/* --- rejection --- */
+
+/* The request is rejected, and holds nothing. */
+static void must_reject(struct fixture *f, uint64_t bytes)
+{
+  const struct ashlar_step step = ashlar_pretend_allocate(f->m, &f->device, bytes, 0);
+  assert_int_equal(step.kind, ASHLAR_STEP_REJECTED);
+  assert_int_equal(step.status, ASHLAR_OK);
+  assert_int_equal(step.slot, -1);
+  assert_int_equal(step.bytes, bytes);
+  assert_int_equal(f->m->in_flight, 0);
+  check_whole(f->m);
+}
+
+static void start_rejecting(struct fixture *f, uint64_t reject_above, enum ashlar_policy policy)
+{
+  struct ashlar_config config = ashlar_default_config();
+  config.reject_above = reject_above;
+  config.policy = policy;
+  fixture_restart(f, config, 2, UINT64_MAX);
+}
+
+/* The first device allocation is rejected, to the byte, although a release would help; what is cached serves still.
+   Covers REQ-LADDER-reject, REQ-ACCOUNT-rejected, REQ-ACCOUNT-reset. */
+static void rejected_at_once(void **state)
+{
+  struct fixture *f = *state;
+  for (int policy = ASHLAR_POLICY_COMPLETE; policy <= ASHLAR_POLICY_FAITHFUL; policy++) {
+    start_rejecting(f, 40 * MIB, policy);
+    (void)must_allocate(f, 20 * MIB, 0);
+    must_free(f, must_allocate(f, 20 * MIB, 0).slot); /* up to the last byte */
+    must_reject(f, 22 * MIB);
+    must_reject(f, 42 * MIB); /* more than is allowed on its own */
+    must_reject(f, 512);
+    assert_int_equal(f->m->oom_rejections, 3);
+    assert_int_equal(f->m->ooms, 0);
+    assert_int_equal(f->m->alloc_retries, 0);
+    assert_int_equal(f->m->sync_all_streams, 0);
+    assert_int_equal(f->m->device_frees, 0);
+    (void)must_allocate(f, 20 * MIB, 0);
+    ashlar_stats_reset_totals(f->m);
+    assert_int_equal(f->m->oom_rejections, 0);
+  }
+  start_rejecting(f, 1, ASHLAR_POLICY_COMPLETE);
+  must_reject(f, 512);
+}
+
+/* The limit refuses first, so that the ladder goes on; what is rejected further down is a refusal there. The request ends
+   rejected, not out of memory. Covers REQ-LADDER-reject, REQ-LADDER-limit, REQ-ACCOUNT-rejected. */
+static void rejected_behind_the_limit(void **state)
+{
+  struct fixture *f = *state;
+  for (int policy = ASHLAR_POLICY_COMPLETE; policy <= ASHLAR_POLICY_FAITHFUL; policy++) {
+    start_rejecting(f, 40 * MIB, policy);
+    assert_int_equal(ashlar_limit_set(f->m, 50 * MIB, UINT64_MAX), ASHLAR_OK);
+    (void)must_allocate(f, 20 * MIB, 0);
+    must_free(f, must_allocate(f, 20 * MIB, 0).slot);
+    must_reject(f, 30 * MIB);
+    assert_int_equal(f->m->device_frees, 1);
+    assert_int_equal(f->m->alloc_retries, 1);
+    assert_int_equal(f->m->oom_rejections, policy == ASHLAR_POLICY_COMPLETE ? 2 : 1);
+    assert_int_equal(f->m->ooms, 0);
+    must_run_out(f, 40 * MIB, 0); /* beyond the limit to the end */
+    assert_int_equal(f->m->ooms, 1);
+    (void)must_allocate(f, 20 * MIB, 0);
+  }
+}
+
+/* Growable segments ask by the same rule. Covers REQ-LADDER-reject. */
+static void rejected_before_growing(void **state)
+{
+  struct fixture *f = *state;
+  struct ashlar_config config = ashlar_default_config();
+  config.growable = 1;
+  config.device_total = 100 * MIB;
+  config.reject_above = 40 * MIB;
+  fixture_restart(f, config, 2, UINT64_MAX);
+  must_reject(f, 42 * MIB);
+  assert_int_equal(f->m->segments_created, 0); /* nor was a range reserved */
+  assert_int_equal(f->m->oom_rejections, 1);
+  assert_int_equal(ashlar_allocate_begin(f->m, 40 * MIB, 0, ashlar_nobody()).kind,
+                   ASHLAR_STEP_RESERVE);
+  assert_int_equal(f->m->oom_rejections, 1);
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, fixture_start, fixture_stop)
 
 int main(void)
@@ -281,6 +366,9 @@ int main(void)
       EACH(generations_wrap),
       EACH(counters_saturate),
       EACH(counters_by_hand),
+      EACH(rejected_at_once),
+      EACH(rejected_behind_the_limit),
+      EACH(rejected_before_growing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

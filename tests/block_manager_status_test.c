@@ -51,6 +51,13 @@ static struct ashlar_config with_growable(uint32_t growable, uint32_t callbacks,
   return config;
 }
 
+static struct ashlar_config with_rejection(uint64_t reject_above)
+{
+  struct ashlar_config config = ashlar_default_config();
+  config.reject_above = reject_above;
+  return config;
+}
+
 /* Covers REQ-SIZE-settings, REQ-CANON-empty. */
 static void init_default_settings(void **state)
 {
@@ -63,6 +70,7 @@ static void init_default_settings(void **state)
   assert_int_equal(config.policy, ASHLAR_POLICY_COMPLETE);
   assert_int_equal(config.growable, 0);
   assert_int_equal(config.callbacks, 0);
+  assert_int_equal(config.reject_above, 0);
   for (int32_t row = 0; row < ASHLAR_DIVISIONS; row++) {
     assert_int_equal(config.divisions[row], 0);
   }
@@ -106,6 +114,8 @@ static void init_checks_settings(void **state)
       {with_growable(1, 0, 0), ASHLAR_ERROR_SETTING}, /* how large a range would be is not known */
       {with_growable(2, 0, 1), ASHLAR_ERROR_SETTING},
       {with_growable(0, 2, 1), ASHLAR_ERROR_SETTING},
+      {with_rejection((UINT64_C(1) << 60) - 1), ASHLAR_OK},
+      {with_rejection(UINT64_C(1) << 60), ASHLAR_ERROR_SETTING},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     ashlar_storage_clear(f->m);

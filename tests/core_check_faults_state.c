@@ -446,6 +446,12 @@ FAULT(setting_total)
   m->config.device_total = UINT64_C(1) << 60;
 }
 
+FAULT(setting_rejection)
+{
+  (void)slot;
+  m->config.reject_above = UINT64_C(1) << 60;
+}
+
 FAULT(setting_order)
 {
   (void)slot;
@@ -744,6 +750,7 @@ const struct core_check_fault core_check_faults_state[] = {
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_segment_odd},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_split},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_total},
+    {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_rejection},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_order},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_policy},
     {ASHLAR_CLAUSE_VALID_CONFIG, "settings_valid", setting_growable_unknown},

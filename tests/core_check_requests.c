@@ -193,10 +193,11 @@ static int64_t settings_valid(const struct ashlar_manager *m)
       return row;
     }
   }
-  const bool sizes =
-      c->large_segment_size > 10485760 && c->large_segment_size % 2097152 == 0 &&
-      c->large_segment_size < UINT64_C(1) << 60 && c->max_split_size >= c->large_segment_size &&
-      c->oversize_slack >= c->large_segment_size && c->device_total < UINT64_C(1) << 60;
+  const bool sizes = c->large_segment_size > 10485760 && c->large_segment_size % 2097152 == 0 &&
+                     c->large_segment_size < UINT64_C(1) << 60 &&
+                     c->max_split_size >= c->large_segment_size &&
+                     c->oversize_slack >= c->large_segment_size &&
+                     c->device_total < UINT64_C(1) << 60 && c->reject_above < UINT64_C(1) << 60;
   const bool switches = c->order <= ASHLAR_ORDER_SEGMENT && c->policy <= ASHLAR_POLICY_FAITHFUL &&
                         c->growable <= 1 && c->callbacks <= 1 && m->growable_on <= 1 &&
                         (c->device_total > 0 || (c->growable == 0 && m->growable_on == 0));

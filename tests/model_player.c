@@ -250,7 +250,7 @@ static struct model_step run(struct model_player *player, struct progress *progr
 {
   settle(player);
   while (step.kind != MODEL_STEP_DONE && step.kind != MODEL_STEP_OUT_OF_MEMORY &&
-         step.kind != MODEL_STEP_ERROR) {
+         step.kind != MODEL_STEP_REJECTED && step.kind != MODEL_STEP_ERROR) {
     progress->request = player->model->request[step.request];
     step = perform(player, progress, step);
   }

@@ -174,6 +174,36 @@ static void limit(void **state)
   assert_int_equal(request(512, 0).kind, MODEL_STEP_OUT_OF_MEMORY);
 }
 
+/* Rejected before anything is released, and after the limit has refused. Oracle: REQ-LADDER-reject,
+   REQ-ACCOUNT-rejected, REQ-ACCOUNT-reset, REQ-LADDER-limit. */
+static void rejection(void **state)
+{
+  (void)state;
+  for (uint32_t policy = MODEL_COMPLETE; policy <= MODEL_FAITHFUL; policy++) {
+    struct model_config config = model_default_config();
+    config.policy = policy;
+    config.reject_above = 40 * MIB;
+    start(config, UINT64_MAX);
+    must(20 * MIB, 0);
+    give(must(20 * MIB, 0));
+    assert_int_equal(request(22 * MIB, 0).kind, MODEL_STEP_REJECTED);
+    assert_int_equal(request(42 * MIB, 0).kind, MODEL_STEP_REJECTED);
+    assert_int_equal(model.calls.oom_rejections, 2);
+    assert_int_equal(model.calls.device_frees, 0);
+    assert_int_equal(model.calls.sync_all_streams, 0);
+    assert_int_equal(model_limit_set(&model, 50 * MIB, MODEL_UNSET), MODEL_OK);
+    assert_int_equal(request(30 * MIB, 0).kind, MODEL_STEP_REJECTED); /* the limit came first */
+    assert_int_equal(model.calls.oom_rejections, policy == MODEL_COMPLETE ? 4 : 3);
+    assert_int_equal(model.calls.device_frees, 1);
+    assert_int_equal(model.calls.ooms, 0);
+    assert_int_equal(request(40 * MIB, 0).kind, MODEL_STEP_OUT_OF_MEMORY);
+    assert_int_equal(model.calls.ooms, 1);
+    must(20 * MIB, 0);
+    model_reset_totals(&model);
+    assert_int_equal(model.calls.oom_rejections, 0);
+  }
+}
+
 /* Scenario 46: what is as old as the mean is released, also without a limit in `complete`. Oracle: REQ-LADDER-collect,
    REQ-LADDER-age. */
 static void collection(void **state)
@@ -457,6 +487,7 @@ int main(void)
       cmocka_unit_test(oversize_from_the_greatest),
       cmocka_unit_test(slack),
       cmocka_unit_test(limit),
+      cmocka_unit_test(rejection),
       cmocka_unit_test(collection),
       cmocka_unit_test(callbacks),
       cmocka_unit_test(handles),

@@ -82,6 +82,7 @@ static struct subject_step step_of(struct ashlar_step step)
       [ASHLAR_STEP_CALLBACKS] = SUBJECT_STEP_CALLBACKS,
       [ASHLAR_STEP_DONE] = SUBJECT_STEP_DONE,
       [ASHLAR_STEP_OUT_OF_MEMORY] = SUBJECT_STEP_OUT_OF_MEMORY,
+      [ASHLAR_STEP_REJECTED] = SUBJECT_STEP_ERROR, /* no script sets reject_above */
       [ASHLAR_STEP_ERROR] = SUBJECT_STEP_ERROR,
   };
   return (struct subject_step){

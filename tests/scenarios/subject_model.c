@@ -70,6 +70,7 @@ static struct subject_step step_of(struct model_step step)
       [MODEL_STEP_WAIT] = SUBJECT_STEP_WAIT,
       [MODEL_STEP_CALLBACKS] = SUBJECT_STEP_CALLBACKS,
       [MODEL_STEP_OUT_OF_MEMORY] = SUBJECT_STEP_OUT_OF_MEMORY,
+      [MODEL_STEP_REJECTED] = SUBJECT_STEP_ERROR, /* no script sets reject_above */
       [MODEL_STEP_ERROR] = SUBJECT_STEP_ERROR,
   };
   return (struct subject_step){
