@@ -173,6 +173,7 @@ static struct ashlar_step ask_bytes(struct ashlar_manager *m, int32_t request,
     assigns \nothing;
     ensures left: \result != 0 ==> m->request[request].growth == ASHLAR_GROWTH_NONE &&
       m->request[request].rung < ASHLAR_RUNG_EMPTY && m->request[request].rung != ASHLAR_RUNG_OUT_OF_MEMORY;
+    ensures first: \result != 0 ==> m->request[request].rung != ASHLAR_RUNG_ASK;
 */
 static int is_left_out(const struct ashlar_manager *m, int32_t request)
 {
