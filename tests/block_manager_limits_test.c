@@ -283,7 +283,7 @@ static void must_reject(struct fixture *f, uint64_t bytes)
   check_whole(f->m);
 }
 
-static void start_rejecting(struct fixture *f, uint64_t reject_above, enum ashlar_policy policy)
+static void start_rejecting(struct fixture *f, uint64_t reject_above, uint32_t policy)
 {
   struct ashlar_config config = ashlar_default_config();
   config.reject_above = reject_above;
@@ -296,7 +296,7 @@ static void start_rejecting(struct fixture *f, uint64_t reject_above, enum ashla
 static void rejected_at_once(void **state)
 {
   struct fixture *f = *state;
-  for (int policy = ASHLAR_POLICY_COMPLETE; policy <= ASHLAR_POLICY_FAITHFUL; policy++) {
+  for (uint32_t policy = ASHLAR_POLICY_COMPLETE; policy <= ASHLAR_POLICY_FAITHFUL; policy++) {
     start_rejecting(f, 40 * MIB, policy);
     (void)must_allocate(f, 20 * MIB, 0);
     must_free(f, must_allocate(f, 20 * MIB, 0).slot); /* up to the last byte */
@@ -321,7 +321,7 @@ static void rejected_at_once(void **state)
 static void rejected_behind_the_limit(void **state)
 {
   struct fixture *f = *state;
-  for (int policy = ASHLAR_POLICY_COMPLETE; policy <= ASHLAR_POLICY_FAITHFUL; policy++) {
+  for (uint32_t policy = ASHLAR_POLICY_COMPLETE; policy <= ASHLAR_POLICY_FAITHFUL; policy++) {
     start_rejecting(f, 40 * MIB, policy);
     assert_int_equal(ashlar_limit_set(f->m, 50 * MIB, UINT64_MAX), ASHLAR_OK);
     (void)must_allocate(f, 20 * MIB, 0);
