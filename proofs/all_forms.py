@@ -40,7 +40,7 @@ def modules():
 def digest():
     """What the proofs are of."""
     read = hashlib.sha256()
-    for pattern in ("core/*.[ch]", "spec/*.h", "proofs/*"):
+    for pattern in ("core/*.[ch]", "spec/*.h", "proofs/**/*"):
         for path in sorted(ROOT.glob(pattern)):
             if path.is_file():
                 read.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")

@@ -21,11 +21,13 @@ import sys
 import tempfile
 import time
 
-# Most goals are easy for one prover: it goes first, alone and with little time; the other one has what is left, and both
-# together have the rest with all of it. To write a goal out for a prover takes longer than most proofs. z3 is the quicker
-# one where it succeeds; cvc4 needs some tenths of a second more and succeeds more often.
-PASSES = {"z3": [("z3", 1), ("-z3,+cvc4", 10)], "cvc4": [("cvc4", 3), ("-cvc4,+z3", 2)]}
-PROVERS = "cvc4,z3"
+# Most goals are easy for one prover: it goes first, alone and with few steps; the next ones have what is left, each with
+# goals in the form that it is good at (proofs/provers), and all together have the rest with all of the time. To write a
+# goal out for a prover takes longer than most proofs. Each pass: provers, seconds, steps (0: as many as there is time for).
+Z3, CVC4 = ("z3", 10, 1200000), ("cvc4", 10, 220000)
+UNFOLDED, AXIOMS, SEEDS = ("cvc4d", 10, 100000), ("cvc4a", 4, 0), ("z3b,z3c", 10, 1200000)
+PASSES = {"z3": [Z3, CVC4, UNFOLDED, SEEDS, AXIOMS], "cvc4": [CVC4, UNFOLDED, AXIOMS, Z3, SEEDS]}
+PROVERS = "cvc4a,z3,cvc4d,cvc4,z3b,z3c,z3a"
 # Simplifications that take Frama-C longer than they spare the provers: a third of its own time.
 LEFT_OUT = ["-wp-no-ground", "-wp-no-simpl"]
 LEMMAS = "(lemmas)"
@@ -92,18 +94,26 @@ def check_source(path):
         raise Failure(f"{path}: {loops} loops and only {variants} 'loop variant' clauses")
 
 
-def make_home(folder):
-    """Makes a HOME of our own in folder, where Why3 has found its provers."""
+def make_home(folder, provers):
+    """Makes a HOME of our own in folder, where Why3 finds the provers and how to write a goal for each."""
     home = os.path.join(folder, "home")
     os.mkdir(home)
     env = dict(os.environ, HOME=home, LC_ALL="C")
     for name in ("WHY3CONFIG", "XDG_CONFIG_HOME", "FRAMAC_SESSION", "FRAMAC_WP_CACHE"):
         env.pop(name, None)
-    done = subprocess.run(
-        ["why3", "config", "detect"], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise Failure("why3 config detect: " + done.stdout)
+    places = {"@HOME@": home}
+    for mark, option in (("@DATA@", "--print-datadir"), ("@LIB@", "--print-libdir")):
+        shown = subprocess.run(["why3", option], env=env, stdout=subprocess.PIPE, text=True, check=False)
+        if shown.returncode != 0:
+            raise Failure(f"why3 {option} failed")
+        places[mark] = shown.stdout.strip()
+    for name in sorted(os.listdir(provers)):
+        with open(os.path.join(provers, name), encoding="utf-8") as source:
+            text = source.read()
+        for mark, place in places.items():
+            text = text.replace(mark, place)
+        with open(os.path.join(home, ".why3.conf" if name == "why3.conf" else name), "w", encoding="utf-8") as out:
+            out.write(text)
     return env
 
 
@@ -188,15 +198,18 @@ def part_of(record, part, parts):
     return chosen[part - 1]
 
 
-def run_frama_c(options, root, env, functions=(), properties=(), skipped=()):
-    """Runs WP in the folder root, on the given functions and properties or on all, and returns the Outcome."""
+def run_frama_c(options, root, env, functions=(), properties=(), skipped=(), last=PROVERS):
+    """Runs WP in the folder root, on the given functions and properties or on all, and returns the Outcome.
+
+    The provers `last` have all of the time; where these are not all, only they are tried before.
+    """
     work = tempfile.mkdtemp(dir=env["HOME"])
     report_file = os.path.join(work, "report.json")
     command = ["frama-c", "-machdep", "x86_64", "-warn-unsigned-overflow", "-warn-unsigned-downcast"]
     command += [f"-cpp-extra-args=-I. -DASHLAR_SLOTS={options.slots}"]
     command += ["-wp", "-wp-rte", "-wp-model", "Typed+ref", "-wp-check-memory-model"]
     command += ["-wp-cache", "none", "-wp-par", "2", "-wp-session", os.path.join(work, "session"), *LEFT_OUT]
-    # Frama-C forgets the choice of functions after -then; that of provers it keeps and adds to.
+    # Frama-C forgets the choice of functions after -then; that of provers it keeps and adds to or takes from.
     chosen = ["-wp-fct", ",".join(functions)] if functions else []
     chosen += ["-wp-skip-fct", ",".join(skipped)] if skipped else []
     chosen += ["-wp-prop", ",".join(properties)] if properties else []
@@ -204,9 +217,15 @@ def run_frama_c(options, root, env, functions=(), properties=(), skipped=()):
     if options.smoke:
         command += ["-wp-smoke-tests", "-wp-smoke-timeout", "2"]
     command += [*options.option, *options.src]
-    for provers, seconds in passes:
-        command += [f"-wp-prover={provers}", "-wp-timeout", str(min(seconds, options.timeout)), *chosen, "-then", "-wp"]
-    command += [f"-wp-prover={PROVERS}", "-wp-timeout", str(options.timeout), "-wp-report-json", report_file, *chosen]
+    before = []
+    passes = [one for one in passes if last == PROVERS or one[0] in last.split(",")]
+    for provers, seconds, steps in [*passes, (last, options.timeout, 0)]:
+        wanted = [*("-" + one for one in before), *("+" + one for one in provers.split(","))]
+        before = provers.split(",")
+        command += [f"-wp-prover={','.join(wanted)}", "-wp-timeout", str(min(seconds, options.timeout))]
+        command += ["-wp-steps", str(steps), *chosen]
+        command += ["-then", "-wp"]
+    command[-2:] = ["-wp-report-json", report_file]
     # Frama-C finds its input files by PWD and not by the directory that it runs in.
     env = dict(env, PWD=os.path.abspath(root))
     done = subprocess.run(
@@ -342,11 +361,11 @@ def refute(options, env, folder):
         raise Failure(f"{options.file}: the text to replace occurs {text.count(options.old)} times, not once")
     with open(target, "w", encoding="utf-8") as source:
         source.write(text.replace(options.old, options.new))
-    # A goal that fails costs all of its time: only those are tried that are to fail.
+    # A goal that fails costs all of its time: only those are tried that are to fail, by each prover in one form.
     properties = sorted({match.group(1) for match in map(PROPERTY.search, options.expect) if match})
     if len(properties) < len(options.expect):
         properties = []
-    faulty = run_frama_c(options, root, env, options.function, properties)
+    faulty = run_frama_c(options, root, env, options.function, properties, last="cvc4,z3")
     for label in options.expect:
         if not any(label in name for name in faulty.unproved):
             print(faulty.unusual())
@@ -368,6 +387,7 @@ def parse(arguments):
     parser.add_argument("--option", action="append", default=[], help="further frama-c option")
     parser.add_argument("--goals", default="proofs/goals.txt", help="record of the number of goals")
     parser.add_argument("--tools", default="proofs/tool-versions.txt", help="pinned tools")
+    parser.add_argument("--provers", default="proofs/provers", help="folder that says how goals are written for the provers")
     parser.add_argument("--only", help="prove this function alone")
     parser.add_argument("--part", type=int, default=1, help="prove this part of the recorded functions, and")
     parser.add_argument("--parts", type=int, default=1, help="how many parts there are")
@@ -395,7 +415,7 @@ def main(arguments):
         print("tools: " + check_tools(options.tools))
         for path in options.src + options.hdr:
             check_source(path)
-        env = make_home(folder)
+        env = make_home(folder, options.provers)
         if options.file:
             refute(options, env, folder)
         else:

@@ -40,7 +40,7 @@ def _wp_impl(ctx):
         content = "#!/bin/sh\nexec python3 %s \"$@\"\n" % " ".join([_quote(word) for word in words]),
         is_executable = True,
     )
-    inputs = ctx.files.srcs + headers + [ctx.file._runner, ctx.file._goals, ctx.file._tools]
+    inputs = ctx.files.srcs + headers + ctx.files._provers + [ctx.file._runner, ctx.file._goals, ctx.file._tools]
     return [DefaultInfo(executable = script, runfiles = ctx.runfiles(files = inputs))]
 
 _wp_test = rule(
@@ -64,6 +64,7 @@ _wp_test = rule(
         "_built_slots": attr.label(default = "//tools/bazel:slots"),
         "_runner": attr.label(default = "//proofs:run_wp.py", allow_single_file = True),
         "_goals": attr.label(default = "//proofs:goals.txt", allow_single_file = True),
+        "_provers": attr.label(default = "//proofs:provers"),
         "_tools": attr.label(default = "//proofs:tool-versions.txt", allow_single_file = True),
     },
     test = True,

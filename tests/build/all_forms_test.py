@@ -27,6 +27,7 @@ class Campaign(unittest.TestCase):
             (self.root / name).mkdir()
         for name in ("all_forms.py", "run_wp.py", "tool-versions.txt"):
             shutil.copy(Path("proofs") / name, self.root / "proofs" / name)
+        shutil.copytree("proofs/provers", self.root / "proofs/provers")
         (self.root / "core/one.c").write_text(MODULE, encoding="utf-8")
         self.record(4)
 

@@ -4,6 +4,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -17,6 +18,22 @@ int next(int x)
 }
 """
 RECORD = "# module function goals\nm next 5\n"
+# What proofs/provers tells about WP's own theory: records, and equality as a value.
+LEMMAS = """
+struct pair
+{
+  int one;
+  int more[4];
+};
+
+/*@ predicate same(struct pair a, struct pair b) = a == b;
+    logic boolean equal(integer x, integer y) = x == y;
+    logic boolean differ(integer x, integer y) = x != y;
+    lemma record: \\forall struct pair a, b; same(a, b) ==> a.one == b.one && a.more[2] == b.more[2];
+    lemma equal: \\forall integer x, y; equal(x, y) == \\true ==> differ(x, y) == \\false;
+    lemma no_record: \\forall struct pair a, b; a.one == b.one ==> same(a, b);
+    lemma not_equal: \\forall integer x, y; equal(x, y) == differ(x, y); */
+"""
 
 
 def load_runner():
@@ -37,7 +54,7 @@ class Gate(unittest.TestCase):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
                     out.write(content)
             command = [runner, "--module=m", "--src=m.c", "--slots=64", "--goals=goals.txt", "--timeout=2"]
-            command += ["--tools=" + tools, *options]
+            command += ["--tools=" + tools, "--provers=" + os.path.abspath("proofs/provers"), *options]
             command += ["--function=" + name for name in functions]
             done = subprocess.run(
                 command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -199,6 +216,31 @@ class Gate(unittest.TestCase):
             "before the fault was seeded",
             bad, "--file=m.c", "--old=return x + 3", "--new=return x", "--expect=next_ensures_next",
         )
+
+
+class Provers(unittest.TestCase):
+    def proved_by(self, prover):
+        """The lemmas that a prover proves alone."""
+        with tempfile.TemporaryDirectory() as folder:
+            env = load_runner().make_home(folder, "proofs/provers")
+            source = os.path.join(folder, "lemmas.c")
+            with open(source, "w", encoding="utf-8") as out:
+                out.write(LEMMAS)
+            command = ["frama-c", "-wp", "-wp-cache", "none", "-wp-model", "Typed+ref", "-wp-timeout", "2"]
+            done = subprocess.run(
+                [*command, "-wp-prover", prover, source],
+                env=dict(env, PWD=folder), cwd=folder, stdout=subprocess.PIPE, text=True, check=False,
+            )
+        self.assertIn("[wp] 4 goals scheduled", done.stdout)
+        return sorted(re.findall(r"Goal typed_ref_lemma_(\w+) : Valid", done.stdout))
+
+    def test_each_prover_proves_what_holds_and_nothing_else(self):
+        with open("proofs/provers/why3.conf", encoding="utf-8") as conf:
+            provers = re.findall(r'^shortcut = "(\w+)"$', conf.read(), re.MULTILINE)
+        self.assertEqual(sorted(provers), sorted(load_runner().PROVERS.split(",")))
+        for prover in provers:
+            with self.subTest(prover):
+                self.assertEqual(self.proved_by(prover), ["equal", "record"])
 
 
 class TwoPasses(unittest.TestCase):
