@@ -31,12 +31,6 @@ int32_t lockstep_stream(const struct lockstep *run, struct fuzz_input *in)
 
 /* --- what comes of a request --- */
 
-static bool is_open(struct model_step step)
-{
-  return step.kind != MODEL_STEP_DONE && step.kind != MODEL_STEP_OUT_OF_MEMORY &&
-         step.kind != MODEL_STEP_REJECTED && step.kind != MODEL_STEP_ERROR;
-}
-
 static int32_t outcome_of(struct model_step step)
 {
   if (step.kind == MODEL_STEP_ERROR) {
@@ -51,7 +45,7 @@ static int32_t outcome_of(struct model_step step)
 static void take(struct lockstep *run, struct model_step step, struct model_step expected)
 {
   lockstep_same_step(step, expected);
-  if (is_open(expected)) {
+  if (model_step_is_open(expected)) {
     run->flight[run->flights] = (struct flight){expected, step.request};
     run->flights++;
   } else if (expected.kind == MODEL_STEP_DONE && expected.slot != -1) {

@@ -249,8 +249,7 @@ static struct model_step run(struct model_player *player, struct progress *progr
                              struct model_step step)
 {
   settle(player);
-  while (step.kind != MODEL_STEP_DONE && step.kind != MODEL_STEP_OUT_OF_MEMORY &&
-         step.kind != MODEL_STEP_REJECTED && step.kind != MODEL_STEP_ERROR) {
+  while (model_step_is_open(step)) {
     progress->request = player->model->request[step.request];
     step = perform(player, progress, step);
   }

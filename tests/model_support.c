@@ -53,12 +53,6 @@ struct model_step model_device_perform(struct model_device *device, struct model
   return model_resume(m, step.request, outcome, value);
 }
 
-bool model_step_is_open(struct model_step step)
-{
-  return step.kind != MODEL_STEP_DONE && step.kind != MODEL_STEP_OUT_OF_MEMORY &&
-         step.kind != MODEL_STEP_REJECTED && step.kind != MODEL_STEP_ERROR;
-}
-
 struct model_step model_device_run(struct model_device *device, struct model *m,
                                    struct model_step step)
 {

@@ -32,9 +32,6 @@ struct model_step model_device_perform(struct model_device *device, struct model
 struct model_step model_device_run(struct model_device *device, struct model *m,
                                    struct model_step step);
 
-/* Whether the step waits for an outcome. */
-bool model_step_is_open(struct model_step step);
-
 /* The always-on checks: blocks aligned, disjoint, inside and tiling their segments; coalesced; every statistic as the
    blocks say; no free block in use; held blocks of requests in flight. NULL, or what is broken.
    Oracle: REQ-DISJOINT-inside. */

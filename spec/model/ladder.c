@@ -144,6 +144,13 @@ static struct model_step search(struct model *m, int32_t request, bool fallback)
   return model_next_rung(m, request);
 }
 
+/* Whether so many bytes more than are reserved are more than `most`. */
+static bool exceeds(const struct model *m, uint64_t most, uint64_t bytes)
+{
+  const uint64_t reserved = m->statistic[MODEL_RESERVED_BYTES][MODEL_ALL].current;
+  return bytes > most || reserved > most - bytes;
+}
+
 /* A device allocation is rejected: on rung 5 the next rung is the last one. REQ-LADDER-reject, REQ-ACCOUNT-rejected. */
 static struct model_step reject(struct model *m, int32_t request)
 {
@@ -151,7 +158,9 @@ static struct model_step reject(struct model *m, int32_t request)
   const struct model_step step = model_next_rung(m, request);
   m->calls.oom_rejections++;
   m->request[request].rejected = true;
-  m->request[request].rung = early ? MODEL_RUNG_OUT_OF_MEMORY : m->request[request].rung;
+  if (early) {
+    m->request[request].rung = MODEL_RUNG_OUT_OF_MEMORY;
+  }
   return step;
 }
 
@@ -161,17 +170,16 @@ static struct model_step ask_device(struct model *m, int32_t request)
 {
   const struct model_want want = m->request[request].want;
   const uint64_t bytes = model_segment_size(m, want.size);
-  const uint64_t reserved = m->statistic[MODEL_RESERVED_BYTES][MODEL_ALL].current;
   const bool first =
       m->request[request].growth == MODEL_GROWTH_NONE && !m->request[request].reserved;
   if (first && m->request[request].rung == MODEL_RUNG_ASK_LAST) {
     m->calls.alloc_retries++;
   }
-  if (first && m->limit != MODEL_UNSET && (bytes > m->limit || reserved > m->limit - bytes)) {
+  if (first && m->limit != MODEL_UNSET && exceeds(m, m->limit, bytes)) {
     return model_next_rung(m, request);
   }
   const uint64_t most = m->config.reject_above;
-  if (first && most != 0 && (bytes > most || reserved > most - bytes)) {
+  if (first && most != 0 && exceeds(m, most, bytes)) {
     return reject(m, request);
   }
   if (!want.growable) {

@@ -71,6 +71,7 @@ struct model_step model_allocate_begin(struct model *m, uint64_t bytes, int32_t 
                                        struct model_caller caller);
 struct model_step model_empty_cache_begin(struct model *m, int32_t pool,
                                           struct model_caller caller);
+bool model_step_is_open(struct model_step step); /* it waits for an outcome */
 struct model_step model_resume(struct model *m, int32_t request, enum model_outcome outcome,
                                uint64_t value);
 enum model_status model_abandon(struct model *m, int32_t request);

@@ -156,6 +156,12 @@ static struct model_step given(struct model *m, int32_t request, uint64_t addres
                       model_add_segment(m, m->request[request].want, address, bytes, false));
 }
 
+bool model_step_is_open(struct model_step step)
+{
+  return step.kind != MODEL_STEP_DONE && step.kind != MODEL_STEP_OUT_OF_MEMORY &&
+         step.kind != MODEL_STEP_REJECTED && step.kind != MODEL_STEP_ERROR;
+}
+
 struct model_step model_resume(struct model *m, int32_t request, enum model_outcome outcome,
                                uint64_t value)
 {
