@@ -27,7 +27,44 @@ import time
 Z3, CVC4 = ("z3", 10, 1200000), ("cvc4", 10, 220000)
 UNFOLDED, AXIOMS, SEEDS = ("cvc4d", 10, 100000), ("cvc4a", 4, 0), ("z3b,z3c", 10, 1200000)
 PASSES = {"z3": [Z3, CVC4, UNFOLDED, SEEDS, AXIOMS], "cvc4": [CVC4, UNFOLDED, AXIOMS, Z3, SEEDS]}
-PROVERS = "cvc4a,z3,cvc4d,cvc4,z3b,z3c,z3a"
+# The forms that goals are tried in, in the order of the last pass: by name, the prover, what writes goals for it (a driver
+# of proofs/provers, or Why3's own, where records are axioms), and the seed.
+FORMS = {
+    "cvc4a": ("CVC4", "cvc4_17", None),
+    "z3": ("Z3", "@HOME@/z3.drv", 42),
+    "cvc4d": ("CVC4", "@HOME@/cvc4d.drv", None),
+    "cvc4": ("CVC4", "@HOME@/cvc4.drv", None),
+    "z3b": ("Z3", "@HOME@/z3.drv", 5),
+    "z3c": ("Z3", "@HOME@/z3.drv", 1),
+    "z3a": ("Z3", "z3_471", 42),
+}
+PROVERS = ",".join(FORMS)
+# Versions as in tool-versions.txt; how each prover is run for %t seconds on %f, and how its steps are limited too.
+RUN = {
+    "Z3": ("4.8.12", "z3 -smt2 -T:%t sat.random_seed={0} nlsat.randomize=false smt.random_seed={0} -st", "rlimit=%S"),
+    "CVC4": ("1.8", "cvc4 --stats --tlimit=%t000 --lang=smt2", "--rlimit=%S"),
+}
+WHY3_CONF = """[main]
+datadir = "@DATA@"
+libdir = "@LIB@"
+magic = 14
+memlimit = 1000
+running_provers_max = 2
+timelimit = 5
+"""
+PROVER_CONF = """
+[prover]
+name = "{name}"
+version = "{version}"
+alternative = "{form}"
+shortcut = "{form}"
+command = "{command} %f"
+command_steps = "{command} {steps} %f"
+driver = "{driver}"
+editor = ""
+in_place = false
+interactive = false
+"""
 # Simplifications that take Frama-C longer than they spare the provers: a third of its own time.
 LEFT_OUT = ["-wp-no-ground", "-wp-no-simpl"]
 LEMMAS = "(lemmas)"
@@ -94,6 +131,17 @@ def check_source(path):
         raise Failure(f"{path}: {loops} loops and only {variants} 'loop variant' clauses")
 
 
+def why3_conf():
+    """Where Why3 finds the provers, in each form, with marks for the places that are known later."""
+    text = WHY3_CONF
+    for form, (name, driver, seed) in FORMS.items():
+        version, command, steps = RUN[name]
+        text += PROVER_CONF.format(
+            form=form, name=name, version=version, command=command.format(seed), steps=steps, driver=driver
+        )
+    return text
+
+
 def make_home(folder, provers):
     """Makes a HOME of our own in folder, where Why3 finds the provers and how to write a goal for each."""
     home = os.path.join(folder, "home")
@@ -107,12 +155,14 @@ def make_home(folder, provers):
         if shown.returncode != 0:
             raise Failure(f"why3 {option} failed")
         places[mark] = shown.stdout.strip()
-    for name in sorted(os.listdir(provers)):
+    texts = {".why3.conf": why3_conf()}
+    for name in os.listdir(provers):
         with open(os.path.join(provers, name), encoding="utf-8") as source:
-            text = source.read()
+            texts[name] = source.read()
+    for name, text in texts.items():
         for mark, place in places.items():
             text = text.replace(mark, place)
-        with open(os.path.join(home, ".why3.conf" if name == "why3.conf" else name), "w", encoding="utf-8") as out:
+        with open(os.path.join(home, name), "w", encoding="utf-8") as out:
             out.write(text)
     return env
 
@@ -217,15 +267,15 @@ def run_frama_c(options, root, env, functions=(), properties=(), skipped=(), las
     if options.smoke:
         command += ["-wp-smoke-tests", "-wp-smoke-timeout", "2"]
     command += [*options.option, *options.src]
-    before = []
     passes = [one for one in passes if last == PROVERS or one[0] in last.split(",")]
+    before = []
     for provers, seconds, steps in [*passes, (last, options.timeout, 0)]:
         wanted = [*("-" + one for one in before), *("+" + one for one in provers.split(","))]
-        before = provers.split(",")
+        command += ["-then", "-wp"] if before else []
         command += [f"-wp-prover={','.join(wanted)}", "-wp-timeout", str(min(seconds, options.timeout))]
         command += ["-wp-steps", str(steps), *chosen]
-        command += ["-then", "-wp"]
-    command[-2:] = ["-wp-report-json", report_file]
+        before = provers.split(",")
+    command += ["-wp-report-json", report_file]
     # Frama-C finds its input files by PWD and not by the directory that it runs in.
     env = dict(env, PWD=os.path.abspath(root))
     done = subprocess.run(
